@@ -12,7 +12,7 @@ import (
 var Pure = []string{
 	"reference-lb/balance/...",
 	"experiments/predict/...", "experiments/simulate/...", "experiments/expect/...",
-	"experiments", "faults", "targets",
+	"experiments/document", "experiments", "faults", "targets",
 	"faults/units", "experiments/journal", "experiments/verdict",
 }
 

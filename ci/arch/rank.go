@@ -20,7 +20,7 @@ var Leaves = []string{
 var (
 	nothing  = []string{}
 	describe = []string{"reference-lb/balance", "faults", "targets"} // the vocabulary, without anything that runs
-	compile  = append([]string{"experiments/expect", "experiments"}, describe...)
+	compile  = append([]string{"experiments/document", "experiments/expect", "experiments"}, describe...)
 	measure  = append([]string{"reference-lb/...", "faults/..."}, compile...)
 	judge    = append([]string{"experiments/predict/...", "experiments/simulate/...", "experiments/measure/..."}, measure...)
 	all      = []string{"reference-lb/...", "faults/...", "targets/...", "experiments/...", "reports/...", "ci/..."}
@@ -47,6 +47,7 @@ var Areas = []Area{
 	{"experiments/drill/...", all},
 	// rank 2: which target runs is the catalogue's choice in cli, so no
 	// implementation of one is reached from here
+	{"experiments/document", nothing}, // YAML and positions, whatever the types
 	{"experiments/expect/...", describe},
 	{"experiments", compile},
 	{"experiments/library/...", compile},
