@@ -15,10 +15,9 @@ type rowView struct {
 	Of        string
 	During    string
 	Bound     string
-	Predicted string
-	Simulated string
-	Value     string
-	Interval  string
+	Predicted amount
+	Simulated amount
+	Measured  amount
 	Margin    string
 	Reason    string
 	Because   []fact // how the foreseen values are derived
@@ -29,6 +28,18 @@ type rowView struct {
 	At        string // where the cursor goes
 	Window    string
 	Kept      bool
+}
+
+// amount is a value with the bounds of its uncertainty, if it has any.
+type amount struct{ Value, Interval string }
+
+func newAmount(q verdict.Quantity) amount {
+	text := reports.Measured(q)
+	value := reports.Unknown
+	if q.Known {
+		value = reports.Value(q.Value, q.Unit)
+	}
+	return amount{value, strings.TrimSpace(strings.TrimPrefix(text, value))}
 }
 
 type trialView struct {
@@ -43,12 +54,9 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 	out := rowView{
 		ID: section + "-" + row.ID, Badge: reports.BadgeOfRow(v, row),
 		Measure: row.Measure, Of: row.Of, During: row.During, Bound: row.Bound,
-		Predicted: reports.Unknown, Simulated: reports.Unknown, Value: reports.Unknown, Margin: reports.Unknown,
-		Reason: row.Reason,
+		Measured: newAmount(q), Margin: reports.Unknown, Reason: row.Reason,
 	}
 	if q.Known {
-		out.Value = reports.Value(q.Value, q.Unit)
-		out.Interval = strings.TrimSpace(strings.TrimPrefix(reports.Measured(q), out.Value))
 		out.Samples = "from " + reports.Count(float64(q.N)) + " samples"
 		if q.N == 1 {
 			out.Samples = "from 1 sample"
@@ -82,15 +90,15 @@ func moment(row verdict.Row) float64 {
 	return *row.From
 }
 
-func (r *rowView) foreseen(name string, e *verdict.Estimate) string {
+func (r *rowView) foreseen(name string, e *verdict.Estimate) amount {
 	if e == nil {
-		return reports.Unknown
+		return amount{Value: reports.Unknown}
 	}
-	text := reports.Measured(verdict.Quantity{Value: e.Value, Low: e.Low, High: e.High, Unit: e.Unit, Known: true})
+	out := newAmount(verdict.Quantity{Value: e.Value, Low: e.Low, High: e.High, Unit: e.Unit, Known: true})
 	if e.Because != "" {
-		r.Because = append(r.Because, fact{name + " " + text, e.Because})
+		r.Because = append(r.Because, fact{strings.TrimSpace(name + " " + out.Value + " " + out.Interval), e.Because})
 	}
-	return text
+	return out
 }
 
 // faultView is a fault in the table of safety.
