@@ -105,6 +105,9 @@ func linearScale(high, top float64) (scale, []float64) {
 	for i := 0; float64(i)*step <= last+step*1e-6; i++ {
 		ticks = append(ticks, float64(i)*step)
 	}
+	if top == 0 && high > last*0.96 {
+		last *= 1.06 // a curve on the upper border would look cut off
+	}
 	return scale{0, last, false}, ticks
 }
 
@@ -122,9 +125,15 @@ func logScale(low, high float64) (scale, []float64) {
 		until /= 2
 	}
 	var ticks []float64
+	parts := []float64{1}
+	if until/from < 300 {
+		parts = []float64{1, 2, 5}
+	}
 	for d := lo; d <= hi; d++ {
-		if t := math.Pow(10, d); t >= from*(1-1e-9) && t <= until*(1+1e-9) {
-			ticks = append(ticks, t)
+		for _, m := range parts {
+			if t := m * math.Pow(10, d); t >= from*(1-1e-9) && t <= until*(1+1e-9) {
+				ticks = append(ticks, t)
+			}
 		}
 	}
 	return scale{from, until, true}, ticks

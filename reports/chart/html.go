@@ -22,6 +22,7 @@ type Label struct {
 	Y      int     // px from the top of its row
 	Anchor string
 	Text   string
+	Fit    bool // hidden where its stretch is too narrow for it
 }
 
 // tick is a label of the y axis.

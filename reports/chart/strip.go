@@ -68,7 +68,7 @@ func (s Strip) HTML() (template.HTML, error) {
 			style = "phase odd"
 		}
 		d.Blocks = append(d.Blocks, block{X: num(from), W: num(until - from), H: phaseRow - 2, Style: style})
-		d.Labels = append(d.Labels, Label{At: from, Until: until, X: percent(from, span), Y: 15, Text: p.Label, Anchor: "start"})
+		d.Labels = append(d.Labels, Label{At: from, Until: until, X: percent(from, span), Y: 15, Text: p.Label, Anchor: "start", Fit: true})
 	}
 	y := phaseRow + 2
 	for _, b := range s.Bars {

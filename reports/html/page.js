@@ -78,7 +78,9 @@
       const seen = end ? x > state.lo : until > state.lo && x < state.hi;
       const shown = end ? Math.min(x, state.hi) : Math.max(x, state.lo);
       label.setAttribute('x', 100 * (shown - state.lo) / span + '%');
-      label.setAttribute('visibility', seen && shown <= state.hi ? 'visible' : 'hidden');
+      const room = (Math.min(until, state.hi) - shown) / span * label.ownerSVGElement.clientWidth;
+      const fits = !('fit' in label.dataset) || label.getComputedTextLength() + 10 <= room;
+      label.setAttribute('visibility', seen && shown <= state.hi && fits ? 'visible' : 'hidden');
     }
 
     function ticks(axis) {
@@ -202,6 +204,9 @@
         lines.push([seconds(i), seconds(i + 1), quote(c.id), quote(name), quote(text)].join(','))));
       save('series.csv', 'text/csv', lines.join('\n') + '\n');
     });
-    if (charts.length && charts[0].hit.clientWidth < 520) section.querySelectorAll('.xs').forEach(ticks);
+    // Narrow windows have room for fewer labels; paper has its own width.
+    const fit = () => { if (whole > 0) zoom(state.lo, state.hi); };
+    window.addEventListener('resize', fit);
+    fit();
   }
 })();

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"regexp"
 	"strings"
 
 	"firedrill/experiments/verdict"
@@ -53,7 +54,7 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 	q := row.Measured
 	out := rowView{
 		ID: section + "-" + row.ID, Badge: reports.BadgeOfRow(v, row),
-		Measure: row.Measure, Of: row.Of, During: row.During, Bound: row.Bound,
+		Measure: row.Measure, Of: row.Of, During: row.During, Bound: unbroken(row.Bound),
 		Measured: newAmount(q), Margin: reports.Unknown, Reason: row.Reason,
 	}
 	if q.Known {
@@ -81,6 +82,11 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 	}
 	return out
 }
+
+// unitBreaks are places where a line must not break: between a number and its unit.
+var unitBreaks = regexp.MustCompile(`(\d) (%|s|ms|µs)`)
+
+func unbroken(bound string) string { return unitBreaks.ReplaceAllString(bound, "$1\u00a0$2") }
 
 // moment is where the row was decided: the event for a time that counts from the start of its window, otherwise the window's start.
 func moment(row verdict.Row) float64 {
