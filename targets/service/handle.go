@@ -118,7 +118,7 @@ func (v *conversation) send(a answer) error {
 	b = append(b, "\r\nContent-Type: text/plain; charset=utf-8\r\n"+NodeHeader+": "...)
 	b = append(b, v.life.replica.cfg.Node.Name...)
 	if a.cause != journal.CauseNone {
-		b = append(append(b, "\r\n"+CauseHeader+": "...), causeName(a.cause)...)
+		b = append(append(b, "\r\n"+CauseHeader+": "...), a.cause.String()...)
 	}
 	if a.close {
 		b = append(b, "\r\nConnection: close"...)
@@ -132,31 +132,4 @@ func (v *conversation) send(a answer) error {
 	v.out = b
 	_, err := v.conn.Write(b)
 	return err
-}
-
-// causeName is a cause as the journal spells it.
-func causeName(c journal.Cause) string {
-	switch c {
-	case journal.Refused:
-		return "refused"
-	case journal.Reset:
-		return "reset"
-	case journal.Closed:
-		return "closed"
-	case journal.Timeout:
-		return "timeout"
-	case journal.Status:
-		return "status"
-	case journal.NoHost:
-		return "no_host"
-	case journal.Overload:
-		return "overload"
-	case journal.Cancelled:
-		return "cancelled"
-	case journal.ConnectError:
-		return "connect_error"
-	case journal.Malformed:
-		return "malformed"
-	}
-	return "none"
 }

@@ -39,14 +39,14 @@ var (
 // message is one request, of which only what a bundled service looks at is
 // kept. Its slices are valid until the next request is read.
 type message struct {
-	method   []byte
-	path     []byte // with its query
-	request  uint64 // the user's request, 0 = none
-	length   int64  // of the body; -1 = chunked
-	close    bool
-	expects  bool // an interim answer before it sends the body
-	hasBody  bool // a length or a coding was given
-	http10   bool
+	method  []byte
+	path    []byte // with its query
+	request uint64 // the user's request, 0 = none
+	length  int64  // of the body; -1 = chunked
+	close   bool
+	expects bool // an interim answer before it sends the body
+	hasBody bool // a length or a coding was given
+	http10  bool
 }
 
 // readHead reads the head of the next request. io.EOF means that the far side
