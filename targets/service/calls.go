@@ -10,7 +10,6 @@ import (
 	"net/url"
 
 	"firedrill/experiments/journal"
-	"firedrill/reference-lb/balance"
 	"firedrill/reference-lb/client"
 	"firedrill/targets"
 	"firedrill/targets/socket"
@@ -29,10 +28,10 @@ func openCalls(cfg Config, life int, l *socket.Listener) ([]call, error) {
 	for _, spec := range cfg.Node.Service.Calls {
 		d, err := client.New(client.Config{
 			Name:    cfg.Node.Name,
-			Balance: CallBalance(spec),
+			Balance: spec.Core(),
 			Hosts:   cfg.Hosts[spec.To],
 			Seed:    cfg.Node.CallSeed(spec.To),
-			Sink:    coreSink(cfg.Sink, CoreName(cfg.Node, spec.To, life)),
+			Sink:    RecordAs(cfg.Sink, targets.CoreOfLife(cfg.Node.CallCore(spec.To), life)),
 			Timer:   frozen{timer: cfg.Timer, listener: l},
 		})
 		if err != nil {
@@ -49,23 +48,6 @@ func closeCalls(calls []call) error {
 		errs = append(errs, c.driver.Close(context.Background()))
 	}
 	return errors.Join(errs...)
-}
-
-// CallBalance is what the core of a call is told.
-func CallBalance(spec targets.CallSpec) balance.Config {
-	policy := spec.Policy
-	return balance.Config{Algorithm: spec.Algorithm, Retry: &policy}
-}
-
-// CoreName is the name in the journal of the core that a node's calls to
-// another are decided by, in the given life of the node (from 1): each restart
-// begins a new record.
-func CoreName(n targets.Node, to string, life int) string {
-	name := n.CallCore(to)
-	if life > 1 {
-		name = fmt.Sprintf("%s#%d", name, life)
-	}
-	return name
 }
 
 // frozen is a timer that is late by what remains of a hang: a frozen caller
@@ -128,14 +110,14 @@ func (c *call) lost(err error) answer {
 	return a
 }
 
-// named is a sink for the record of one core of a node that may have several:
-// the record carries the core's name, what happened the node's.
 type named struct {
 	sink journal.Sink
 	core string
 }
 
-func coreSink(sink journal.Sink, core string) journal.Sink {
+// RecordAs gives the record of a core (its configuration, inputs and outputs)
+// the core's own name on its way to sink; everything else keeps the node's.
+func RecordAs(sink journal.Sink, core string) journal.Sink {
 	if sink == nil {
 		return nil
 	}

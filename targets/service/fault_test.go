@@ -16,6 +16,7 @@ import (
 	"firedrill/faults/units"
 	"firedrill/targets"
 	"firedrill/targets/service"
+	"firedrill/targets/socket"
 )
 
 // observer is a raw connection.
@@ -246,7 +247,7 @@ func TestCloseUnderLoadLeavesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	wg.Wait()
-	if err := r.Restart(context.Background()); !errors.Is(err, service.ErrClosed) {
+	if err := r.Restart(context.Background()); !errors.Is(err, socket.ErrClosed) {
 		t.Error("a restart after Close:", err)
 	}
 	l, err := net.Listen("tcp", addr)

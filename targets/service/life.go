@@ -21,20 +21,15 @@ type life struct {
 	wg       sync.WaitGroup
 }
 
-// newLife opens the calls' cores, then the listener, and serves. number counts
-// the replica's lives from 1.
-func newLife(ctx context.Context, r *Replica, number int) (*life, error) {
-	l := &life{replica: r, workers: newWorkers(r.cfg.Node.Service.Workers, r.cfg.Node.Service.Queue)}
-	var err error
-	if l.listener, err = r.port.Listen(ctx); err != nil {
+// begin opens the calls' cores and serves.
+func (r *Replica) begin(ctx context.Context, number int, listener *socket.Listener) (end func() error, err error) {
+	l := &life{replica: r, listener: listener, workers: newWorkers(r.cfg.Node.Service.Workers, r.cfg.Node.Service.Queue)}
+	if l.calls, err = openCalls(r.cfg, number, listener); err != nil {
 		return nil, err
 	}
-	if l.calls, err = openCalls(r.cfg, number, l.listener); err != nil {
-		return nil, errors.Join(err, l.listener.Kill())
-	}
-	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.wg.Go(l.accept)
-	return l, nil
+	return l.end, nil
 }
 
 func (l *life) accept() {
@@ -51,10 +46,10 @@ func (l *life) accept() {
 	}
 }
 
-// kill ends the life. The sockets come first: nobody is to get an answer.
-func (l *life) kill() error {
-	err := l.listener.Kill()
+// end gives up what is open, once the listener is dead.
+func (l *life) end() error {
 	l.cancel()
+	var err error
 	for _, c := range l.calls {
 		// With its context ended Close gives up what is open; that is no fault.
 		if failed := c.driver.Close(l.ctx); failed != nil && !errors.Is(failed, context.Canceled) {
