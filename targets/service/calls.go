@@ -32,7 +32,7 @@ func openCalls(cfg Config, life int, l *socket.Listener) ([]call, error) {
 			Hosts:   cfg.Hosts[spec.To],
 			Seed:    cfg.Node.CallSeed(spec.To),
 			Sink:    RecordAs(cfg.Sink, targets.CoreOfLife(cfg.Node.CallCore(spec.To), life)),
-			Timer:   frozen{timer: cfg.Timer, listener: l},
+			Timer:   l.Freeze(cfg.Timer),
 		})
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("calls to %s: %w", spec.To, err), closeCalls(calls))
@@ -48,20 +48,6 @@ func closeCalls(calls []call) error {
 		errs = append(errs, c.driver.Close(context.Background()))
 	}
 	return errors.Join(errs...)
-}
-
-// frozen is a timer that is late by what remains of a hang: a frozen caller
-// gives no try up and makes no retry.
-type frozen struct {
-	timer    client.Waiter
-	listener *socket.Listener
-}
-
-// Wait waits for the instant, then for the end of a hang.
-func (f frozen) Wait(ctx context.Context, at int64) error {
-	err := f.timer.Wait(ctx, at)
-	f.listener.Pass()
-	return err
 }
 
 // wanted says whether a request for this path makes the call.

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"context"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,27 @@ func (l *Listener) Pass() {
 	for g := l.gate.Load(); g != nil; g = l.gate.Load() {
 		<-*g
 	}
+}
+
+// Waiter waits for an instant of the monotonic clock; clock.Timer is one.
+type Waiter interface {
+	Wait(ctx context.Context, at int64) error
+}
+
+// Freeze is a timer that is late by what remains of a hang: a frozen node
+// gives nothing up and begins nothing.
+func (l *Listener) Freeze(timer Waiter) Waiter { return frozen{timer: timer, listener: l} }
+
+type frozen struct {
+	timer    Waiter
+	listener *Listener
+}
+
+// Wait waits for the instant, then for the end of a hang.
+func (f frozen) Wait(ctx context.Context, at int64) error {
+	err := f.timer.Wait(ctx, at)
+	f.listener.Pass()
+	return err
 }
 
 // Hang freezes every connection, present and future: the kernel accepts, and
