@@ -17,7 +17,7 @@ import (
 	"firedrill/targets/embedded"
 )
 
-const planName = trial.PlanName
+const planName = trial.PlanFile
 
 // Targets has every target of this version by its name in the file.
 var Targets = map[string]func() targets.Target{

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"firedrill/experiments"
 	"firedrill/experiments/journal"
+	"firedrill/experiments/journal/clock"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/measure"
 	"firedrill/experiments/predict"
@@ -50,8 +50,16 @@ func Run(ctx context.Context, p *experiments.Plan, o Options) (verdict.Verdict, 
 			break
 		}
 	}
-	return Judge(o.Dir)
+	v, err := Judge(o.Dir)
+	if err != nil {
+		return v, err
+	}
+	v.Report = filepath.Join(o.Dir, ReportFile)
+	return v, Write(o.Dir, v)
 }
+
+// SourceFile is the experiment file as it was read, in the run's folder.
+const SourceFile = "experiment.yaml"
 
 // prepare makes the run's folder and writes all that is known before anything runs.
 func prepare(p *experiments.Plan, o Options) error {
@@ -66,10 +74,10 @@ func prepare(p *experiments.Plan, o Options) error {
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, SourceName), o.Source, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, SourceFile), o.Source, 0o644); err != nil {
 		return fmt.Errorf("keep the experiment file: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, PlanName), append(plan, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, PlanFile), append(plan, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	return nil
@@ -96,11 +104,11 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	}
 	defer func() { err = errors.Join(err, end()) }()
 
-	dir := filepath.Join(o.Dir, "trial-"+strconv.Itoa(i))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	path := JournalPath(o.Dir, i)
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the trial's folder: %w", err)
 	}
-	w, err := store.Create(filepath.Join(dir, JournalName))
+	w, err := store.Create(path)
 	if err != nil {
 		return fmt.Errorf("start the journal: %w", err)
 	}
@@ -109,7 +117,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	if err := end(); err != nil {
 		gone.Outcome, gone.Data = journal.Fail, []byte(err.Error())
 	}
-	gone.At = now()
+	gone.At = clock.Now()
 	w.Emit(gone)
 	if err := w.Close(); err != nil {
 		return fmt.Errorf("the journal: %w", err)
