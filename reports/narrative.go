@@ -236,7 +236,11 @@ func (n *narrator) tellFaults() {
 	for _, f := range n.v.Faults {
 		name := FaultName(f)
 		if f.Ordered != nil {
-			n.say(*f.Ordered, MomentFault, "%s is ordered (%s).", name, cmp.Or(f.Text, f.Kind))
+			text := f.Text
+			if text == f.Kind {
+				text = ""
+			}
+			n.say(*f.Ordered, MomentFault, "%s is ordered%s.", name, because(text))
 		}
 		if f.Applied != nil {
 			n.say(*f.Applied, MomentFault, "%s is in force%s.", name, after(f.Ordered, f.Applied, "after the order"))

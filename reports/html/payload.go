@@ -74,9 +74,9 @@ func decimals(width float64) int {
 // definitions say what the charts show, so that a reader can make every number again from the journal.
 func definitions(r reports.Report) []string {
 	s := r.Series
-	exact := "Quantiles are exact to the microsecond (part of a microsecond is cut off)"
+	exact := "Quantiles are exact"
 	if s.Latency.BinError > 0 {
-		exact = fmt.Sprintf("Buckets of up to 8,192 requests have exact quantiles, larger ones come from bins of %s", reports.Share(s.Latency.BinError))
+		exact = fmt.Sprintf("Buckets of up to 8,192 requests have exact quantiles, larger ones come from bins of %s or 1 µs, whichever is wider", reports.Share(s.Latency.BinError))
 	}
 	return []string{
 		fmt.Sprintf("A bucket is %s wide and holds what belongs to [from, until). There are %d of them.", bucketWords(s), s.N),
