@@ -183,3 +183,7 @@ func (c *Core) nobody() journal.Cause {
 	}
 	return journal.NoHost
 }
+
+// Wake is the instant by which the core wants its next step, as in the last
+// Output; 0 means none.
+func (c *Core) Wake() int64 { return c.timers.next() }
