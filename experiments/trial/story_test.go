@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"sync"
 	"testing"
 	"time"
 
@@ -329,8 +330,15 @@ func hungStory(t testing.TB) (*experiments.Plan, []journal.Event) {
 	if problems := predict.Fill(p); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	return p, tell(t, p)
+	hungLog.Do(func() { hungEvents = tell(t, p) })
+	return p, hungEvents
 }
+
+// The journal is the same for every test; each takes a copy.
+var (
+	hungLog    sync.Once
+	hungEvents []journal.Event
+)
 
 func show(v verdict.Verdict) string {
 	s := fmt.Sprintf("%s (exit %d): %s\n", v.Verdict, v.Exit, v.Reason)

@@ -123,7 +123,9 @@ func unexpected(v *verdict.Verdict, trials []*outcome) string {
 		}
 		for _, r := range slices.Concat(t.expect, t.steady) {
 			_, is := named[r.ID]
-			named[r.ID] = named[r.ID] || is
+			if is {
+				named[r.ID] = true
+			}
 			switch {
 			case is && r.During == expect.Baseline && r.Result == verdict.Pass: // the same steady state before the fault
 			case is && r.Result != verdict.Fail:
