@@ -34,7 +34,7 @@ func Decode(file string, src []byte, load func(path string) ([]byte, error), set
 	d := document.Decoder{Later: isLater}
 	d.Decode(root, e, "")
 	e.Extends = extends
-	problems = append(d.Problems(), e.shape()...)
+	problems = append(d.Problems(), e.shape(d.Problems())...)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
