@@ -38,12 +38,19 @@ type compiler struct {
 	plan     *Plan
 	can      targets.Capability
 	problems Problems
+	// incomplete is set when nodes are missing because they were written
+	// wrongly: names that are not found then tell nothing.
+	incomplete bool
 }
 
 // Compile writes every default out, resolves every name, derives every seed.
 // Whatever cannot be run as written comes at once, as Problems.
 func Compile(e *Experiment, o Options) (*Plan, error) {
-	c := &compiler{e: e, plan: &Plan{Version: PlanVersion}}
+	return compile(e, o, false)
+}
+
+func compile(e *Experiment, o Options, incomplete bool) (*Plan, error) {
+	c := &compiler{e: e, plan: &Plan{Version: PlanVersion}, incomplete: incomplete}
 	c.header(o)
 	c.topology()
 	c.load()
@@ -72,7 +79,7 @@ func (e *Experiment) shape(told Problems) Problems {
 	if len(told) == 0 {
 		return nil
 	}
-	_, err := Compile(e, Options{})
+	_, err := compile(e, Options{}, slices.ContainsFunc(told, func(p Problem) bool { return strings.HasPrefix(p.Path, "topology") }))
 	var found Problems
 	if !errors.As(err, &found) {
 		return nil

@@ -29,7 +29,7 @@ func (c *compiler) faults() {
 
 func (c *compiler) fault(i int) {
 	f, path := c.e.Faults[i], document.Index("faults", i)
-	out := Fault{ID: i + 1, Line: c.e.PositionOf(path).Line, On: f.On.Text(), Kind: f.Kind, Spec: f.Spec, Text: f.Text, At: f.At, For: f.For}
+	out := Fault{ID: i + 1, Line: c.e.lineOf(path), On: f.On.Text(), Kind: f.Kind, Spec: f.Spec, Text: f.Text, At: f.At, For: f.For}
 	c.given(path+".at", "0s")
 	switch {
 	case f.For == 0 && c.e.Has(path+".for"):
@@ -67,12 +67,12 @@ func (c *compiler) fault(i int) {
 
 // undoSentences say how each kind is undone; %s is the victims.
 var undoSentences = map[string]string{
-	"latency": "the delay on %s is taken off; what is held back goes on at once",
-	"stall":   "%s passes bytes again; what is held back goes on at once",
-	"refuse":  "%s accepts connections again, on the same port",
-	"reset":   "%s stops resetting",
-	"kill":    "%s is started again, and the links to it listen again",
-	"hang":    "%s answers again",
+	"latency": "take the delay off %s; what is held back goes on at once",
+	"stall":   "let bytes pass %s again; what is held back goes on at once",
+	"refuse":  "listen again on %s, on the same port",
+	"reset":   "stop resetting on %s",
+	"kill":    "start %s again and let the links there listen again",
+	"hang":    "let %s answer again",
 }
 
 func undoText(f Fault) string {
@@ -82,7 +82,7 @@ func undoText(f Fault) string {
 	}
 	sentence, ok := undoSentences[f.Kind]
 	if !ok {
-		sentence = "%s is put back as it was"
+		sentence = "put %s back as it was"
 	}
 	return fmt.Sprintf(sentence, shortList(victims))
 }

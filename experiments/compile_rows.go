@@ -49,7 +49,7 @@ func (c *compiler) rows() {
 
 func (c *compiler) row(r RowEntry, id string, use expect.Use) expect.Row {
 	b := r.Body
-	out := expect.Row{ID: id, Line: c.e.PositionOf(id).Line, Measure: r.Measure, OfText: b.Of.Text(), Route: b.Route,
+	out := expect.Row{ID: id, Line: c.e.lineOf(id), Measure: r.Measure, OfText: b.Of.Text(), Route: b.Route,
 		Quantile: b.Quantile.Share(), OnlyOK: b.Outcome == "ok", MinSamples: b.MinSamples, Bound: bound(b)}
 	definition, known := expect.Catalog[r.Measure]
 	if !known {

@@ -91,7 +91,7 @@ func (c *compiler) names() []string {
 func (c *compiler) exists(path, name string) {
 	if name == "" {
 		c.report(path, "no node is named here", "write the name of a node of the topology")
-	} else if known := c.names(); !slices.Contains(known, name) {
+	} else if known := c.names(); !slices.Contains(known, name) && (len(known) > 0 || !c.incomplete) {
 		hint := "there are " + strings.Join(known, ", ")
 		if replicaName.MatchString(name) && slices.Contains(known, replicaName.ReplaceAllString(name, "")) {
 			hint = "name the node, not one of its replicas"
@@ -145,6 +145,7 @@ func (c *compiler) service(n NodeBlock) {
 	within := func(key string, v, least, most int) {
 		if c.e.Has(path+"."+key) && (v < least || v > most) {
 			c.report(path+"."+key, fmt.Sprintf("`%s: %d` is not from %d to %d", key, v, least, most), "")
+			c.incomplete = c.incomplete || key == "replicas"
 		}
 	}
 	within("replicas", s.Replicas, 1, maxReplicas)

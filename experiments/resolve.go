@@ -24,7 +24,7 @@ func (c *compiler) resolve(s Selector, path string, links, all bool) []string {
 			out = append(out, name)
 		}
 	}
-	if len(out) == 0 && len(c.problems) == before {
+	if len(out) == 0 && len(c.problems) == before && !c.incomplete {
 		c.report(path, fmt.Sprintf("`%s` selects nothing", s.Text()), "name something of the topology")
 	}
 	return out
@@ -109,6 +109,8 @@ func (c *compiler) named(name, path string, links bool) []string {
 	t := &c.plan.Topology
 	isLink := strings.Contains(name, "->")
 	switch {
+	case c.incomplete && c.written(name) && len(t.Replicas(name)) == 0 && len(t.Covered(name)) == 0:
+		return nil
 	case links && !isLink:
 		hint := "name a link: " + c.linkNames()
 		if near := t.Replicas(name); len(near) > 0 {
@@ -133,6 +135,18 @@ func (c *compiler) named(name, path string, links bool) []string {
 		c.report(path, fmt.Sprintf("`%s` is not in the topology%s", name, document.DidYouMean(name, known)), "there are "+shortList(c.everything(false)))
 	}
 	return out
+}
+
+// written says whether the file has the node of a name, or the nodes of a
+// link, even if they were written wrongly.
+func (c *compiler) written(name string) bool {
+	for _, part := range strings.Split(name, "->") {
+		part = replicaName.ReplaceAllString(part, "")
+		if part != targets.Load && !slices.Contains(c.names(), part) {
+			return false
+		}
+	}
+	return true
 }
 
 // linkTo is the shortest link that ends at a node.
