@@ -163,6 +163,18 @@ func (f *Fabric) Replace(name string) error {
 	return errors.Join(err, opened)
 }
 
+// Remove ends a link.
+func (f *Fabric) Remove(name string) error {
+	f.mu.Lock()
+	l, ok := f.links[name]
+	delete(f.links, name)
+	f.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("remove link %s: there is none", name)
+	}
+	return l.close()
+}
+
 // Names are the links' names in alphabetical order.
 func (f *Fabric) Names() []string {
 	f.mu.Lock()

@@ -18,7 +18,7 @@ type toxic struct{ flow *flow }
 // Pipe implements toxics.Toxic. Chunks leave in the order they came.
 func (t toxic) Pipe(stub *toxics.ToxicStub) {
 	defer stub.Close()
-	defer t.flow.leave()
+	defer func() { t.flow.leave() }()
 	for {
 		select {
 		case chunk := <-stub.Input:
