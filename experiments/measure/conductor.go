@@ -155,8 +155,8 @@ func (c *conductor) loop(ctx context.Context) {
 			c.stop(abortStop(a))
 		case <-c.Guard.Done():
 			c.stop(guardGone)
-		case <-c.journal.Failed():
-			c.stop(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", c.journal.Err()), Err: true})
+		case <-c.Journal.Failed():
+			c.stop(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", c.Journal.Err()), Err: true})
 		case <-limit.C:
 			c.stop(&Stop{By: "limits.duration", Reason: fmt.Sprintf("the run lasted longer than %v", c.limit())})
 		}
@@ -249,6 +249,6 @@ func (c *conductor) finish() {
 
 func (c *conductor) stats() journal.LoadStats {
 	s := c.generator.Stats()
-	s.RecorderWait = c.journal.Wait().Seconds()
+	s.RecorderWait = c.Journal.Wait().Seconds()
 	return s
 }
