@@ -1,12 +1,11 @@
-// Package witness looks at a link from outside, with sockets of its own, and
-// says what it saw: that is the proof that a fault is there, and later that it
-// is gone. It asks nobody who may be mistaken about it.
+// Package witness looks at a link from outside, at its own socket: what a
+// fresh connection meets, and how long an answer takes. It is how a fault is
+// proved and how its end is verified, without taking anybody's word for it.
 //
-// Main flow: Observe before the fault (the control) → Observe while it is on →
-// Shows(effect, control, seen) → Observe after the lift → Clean(control, seen).
-// Connect opens an established connection in advance, whose Ask observes what
-// the fault does to those.
+// Main flow: Observe before the fault (the control) → Observe during it →
+// Proof.Add says when a healthy link would contradict what was seen →
+// Clean after the lift.
 //
-// To add what can be seen, add an Outcome, tell it in atDial or onOpen, and say in
-// Shows which effects it proves.
+// To add something that can be seen, give Outcome a value, recognise it in
+// Observe, and say in matches which behaviour it proves.
 package witness

@@ -7,134 +7,89 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
 	"firedrill/experiments/journal/clock"
 )
 
-// Observe opens a fresh connection to addr, asks for path with an HTTP/1.1 GET
-// and reads the answer. It never waits longer than timeout for all of
-// it. What goes wrong is part of the observation.
-func Observe(ctx context.Context, addr, host, path string, timeout time.Duration) Observation {
-	o := Observation{At: clock.Now(), Fresh: true}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return o.ended(atDial(ctx, err), err)
-	}
-	defer func() { _ = conn.Close() }() // seen enough
-	o.Connect = time.Duration(clock.Now() - o.At)
-	return exchange(ctx, conn, bufio.NewReader(conn), host, path, o)
+// Outcome is what one exchange on a fresh connection came to.
+type Outcome string
+
+// The outcomes that can be told apart at a socket.
+const (
+	Answered Outcome = "answered" // a status line came
+	Refused  Outcome = "refused"  // nobody listens
+	Reset    Outcome = "reset"    // RST after the connection was made
+	Closed   Outcome = "closed"   // EOF before an answer
+	Silent   Outcome = "silent"   // connected, and no byte until the time was over
+	Failed   Outcome = "failed"   // anything else; Note says what
+)
+
+// Observation is one exchange as its socket saw it.
+type Observation struct {
+	At        int64 // CLOCK_MONOTONIC ns at which it was known
+	Outcome   Outcome
+	FirstByte time.Duration // from before the dial to the first byte of the answer
+	Status    int           // of an answer
+	Waited    time.Duration // in all
+	Note      string
 }
 
-// Connection is one that was open before the fault.
-type Connection struct {
-	conn net.Conn
-	in   *bufio.Reader
-	host string
-}
-
-// Connect opens a connection for later observations.
-func Connect(ctx context.Context, addr, host string) (*Connection, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("witness: connect: %w", err)
-	}
-	return &Connection{conn: conn, in: bufio.NewReader(conn), host: host}, nil
-}
-
-// Ask observes one exchange on the open connection. After any outcome but
-// Answered the connection is of no more use.
-func (c *Connection) Ask(ctx context.Context, path string, timeout time.Duration) Observation {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return exchange(ctx, c.conn, c.in, c.host, path, Observation{At: clock.Now()})
-}
-
-// Close ends the connection.
-func (c *Connection) Close() error { return c.conn.Close() }
-
-// maxBody bounds what is read of an answer.
-const maxBody = 1 << 20
-
-func exchange(ctx context.Context, conn net.Conn, in *bufio.Reader, host, path string, o Observation) Observation {
-	if until, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(until); err != nil {
-			return o.ended(Unable, err)
-		}
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // fails only on a closed socket
-	defer stop()
-	begin := clock.Now()
-	request := "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: firedrill-witness\r\n\r\n"
-	if strings.ContainsAny(host+path, "\r\n ") {
-		return o.ended(Unable, fmt.Errorf("host %q and path %q must not contain blanks or line ends", host, path))
-	}
-	if _, err := io.WriteString(conn, request); err != nil {
-		return o.ended(onOpen(ctx, err), err)
-	}
-	if _, err := in.Peek(1); err != nil {
-		return o.ended(onOpen(ctx, err), err)
-	}
-	o.FirstByte = time.Duration(clock.Now() - begin)
-	response, err := http.ReadResponse(in, nil)
-	if err != nil {
-		return o.ended(midway(ctx, err), err)
-	}
-	o.Status = response.StatusCode
-	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody))
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return o.ended(midway(ctx, err), err)
-	}
-	return o.ended(Answered, nil)
-}
-
-func (o Observation) ended(as Outcome, err error) Observation {
-	o.End, o.Outcome = clock.Now(), as
-	if err != nil {
-		o.Err = err.Error()
+// Observe dials addr, asks for path and waits for the first line of the
+// answer, at most timeout in all. Whatever happens is an observation; when ctx
+// ends first it is Failed.
+func Observe(ctx context.Context, addr, path string, timeout time.Duration) Observation {
+	began := clock.Now()
+	o := exchange(ctx, addr, path, timeout, began)
+	o.At = clock.Now()
+	o.Waited = time.Duration(o.At - began)
+	if ctx.Err() != nil && o.Outcome != Answered {
+		o.Outcome, o.Note = Failed, "the observation was cut short"
 	}
 	return o
 }
 
-func atDial(ctx context.Context, err error) Outcome {
+func exchange(ctx context.Context, addr, path string, timeout time.Duration, began int64) Observation {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return Observation{Outcome: outcomeOf(err), Note: err.Error()}
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path, addr); err != nil {
+		return Observation{Outcome: outcomeOf(err), Note: err.Error()}
+	}
+	r := bufio.NewReaderSize(conn, 512)
+	if _, err := r.ReadByte(); err != nil {
+		return Observation{Outcome: outcomeOf(err), Note: err.Error()}
+	}
+	first := time.Duration(clock.Now() - began)
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return Observation{Outcome: outcomeOf(err), FirstByte: first, Note: "after the first byte: " + err.Error()}
+	}
+	var major, minor, status int
+	if _, err := fmt.Sscanf(string(line), "TTP/%d.%d %d", &major, &minor, &status); err != nil {
+		return Observation{Outcome: Failed, FirstByte: first, Note: "the answer is not HTTP"}
+	}
+	return Observation{Outcome: Answered, FirstByte: first, Status: status}
+}
+
+func outcomeOf(err error) Outcome {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Refused
-	case errors.Is(err, syscall.ECONNRESET): // the RST came before connect returned
-		return Reset
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return Unopened
-	}
-	return Unable
-}
-
-func onOpen(ctx context.Context, err error) Outcome {
-	switch {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return Reset
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF):
 		return Closed
-	case errors.Is(ctx.Err(), context.Canceled):
-		return Unable
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return Silent
 	}
-	return Unable
-}
-
-// midway is how an answer ended that had begun: it was not silent.
-func midway(ctx context.Context, err error) Outcome {
-	switch outcome := onOpen(ctx, err); outcome {
-	case Reset, Closed:
-		return outcome
-	}
-	return Strange
+	return Failed
 }

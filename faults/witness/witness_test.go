@@ -1,11 +1,15 @@
 package witness_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,16 +24,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const limit = 300 * time.Millisecond
+const delay = 40 * time.Millisecond
 
 var names = []string{"a->b"}
 
 func link(t *testing.T) (*fabric.Fabric, string) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/ok" {
-			w.WriteHeader(http.StatusNotFound)
-		}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "body")
 	}))
 	t.Cleanup(server.Close)
@@ -53,106 +54,178 @@ func linkFaults() map[string]faults.OnLink {
 	all["refuse by reset"] = faults.RefuseDials{By: faults.ByReset}
 	delete(all, "latency")
 	for _, way := range []faults.Direction{faults.Request, faults.Response, faults.RoundTrip} {
-		all["latency "+string(way)] = faults.Latency{Delay: units.Fixed(units.Duration(40 * time.Millisecond)), Direction: way}
+		all["latency "+string(way)] = faults.Latency{Delay: units.Fixed(units.Duration(delay)), Direction: way}
 	}
 	return all
 }
 
 // Every fault alone on an idle link does what its Effect claims, on fresh and
-// on established connections, and nothing after its lift.
+// on established connections, is taken for no other, and is gone after its lift.
 func TestFaultsDoWhatTheyClaim(t *testing.T) {
 	for kind, f := range linkFaults() {
 		t.Run(kind, func(t *testing.T) {
 			g := NewWithT(t)
 			fab, addr := link(t)
-			open, err := witness.Connect(t.Context(), addr, "b")
+			old := establish(t, addr)
+			before := old.ask(time.Second)
+			g.Expect(before.behaviour).To(Equal(faults.Open))
+			control, err := witness.TakeControl(t.Context(), addr, "/ok")
 			g.Expect(err).NotTo(HaveOccurred())
-			defer func() { _ = open.Close() }()
-			oldControl := open.Ask(t.Context(), "/ok", limit)
-			control := witness.Observe(t.Context(), addr, "b", "/ok", limit)
-			g.Expect(control.Outcome).To(Equal(witness.Answered), control.Err)
-			g.Expect(control.Status).To(Equal(200))
-			quiet := witness.Observe(t.Context(), addr, "b", "/ok", limit)
-			g.Expect(witness.Shows(f.Effect(), control, quiet)).To(BeFalse(), "a healthy link proves nothing: %s", quiet)
+			proof := witness.Proof{Effect: f.Effect(), Control: control}
+			quiet := witness.Observe(t.Context(), addr, "/ok", proof.Timeout())
+			_, proved := proof.Add(quiet)
+			g.Expect(proved).To(BeFalse(), "a healthy link proves nothing: %+v", quiet)
 
 			g.Expect(fab.Apply("1", names, f.Setting())).To(Succeed())
-			seen := witness.Observe(t.Context(), addr, "b", "/ok", limit)
-			g.Expect(witness.Shows(f.Effect(), control, seen)).To(BeTrue(), "%s", seen)
-			old := open.Ask(t.Context(), "/ok", limit)
-			g.Expect(witness.Shows(f.Effect(), oldControl, old)).To(BeTrue(), "established: %s", old)
-			g.Expect(witness.Clean(control, seen, 10*time.Millisecond)).To(BeFalse())
-			for other, g2 := range linkFaults() {
-				if claim := g2.Effect(); claim.Fresh != f.Effect().Fresh && claim.Delay.IsZero() {
-					g.Expect(witness.Shows(claim, control, seen)).To(BeFalse(), "taken for %s", other)
+			seen := witness.Observe(t.Context(), addr, "/ok", proof.Timeout())
+			evidence, proved := proof.Add(seen)
+			g.Expect(proved).To(BeTrue(), "%+v", seen)
+			g.Expect(evidence).NotTo(BeEmpty())
+			g.Expect(proof.Clean(seen)).To(BeFalse())
+			now := old.ask(200 * time.Millisecond)
+			g.Expect(now.behaviour).To(Equal(f.Effect().Established), "established")
+			if !f.Effect().Delay.IsZero() {
+				g.Expect(now.took).To(BeNumerically(">=", delay), "established")
+			}
+			for other, o := range linkFaults() {
+				if claim := o.Effect(); claim.Fresh != f.Effect().Fresh && claim.Delay.IsZero() {
+					wrong := witness.Proof{Effect: claim, Control: control}
+					_, proved := wrong.Add(seen)
+					g.Expect(proved).To(BeFalse(), "taken for %s", other)
 				}
 			}
 			_, err = fab.Lift("1", names)
 			g.Expect(err).NotTo(HaveOccurred())
-			after := witness.Observe(t.Context(), addr, "b", "/ok", limit)
-			g.Expect(witness.Clean(control, after, 30*time.Millisecond)).To(BeTrue(), "%s", after)
+			g.Eventually(func() bool {
+				return proof.Clean(witness.Observe(t.Context(), addr, "/ok", time.Second))
+			}).Should(BeTrue())
 		})
 	}
 }
 
+// established is a connection that was open before the fault.
+type established struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+type answer struct {
+	behaviour faults.Behaviour
+	took      time.Duration
+}
+
+func establish(t *testing.T, addr string) *established {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return &established{c, bufio.NewReader(c)}
+}
+
+func (e *established) ask(within time.Duration) answer {
+	begin := time.Now()
+	_ = e.SetDeadline(begin.Add(within))
+	_, err := io.WriteString(e, "GET /ok HTTP/1.1\r\nHost: b\r\n\r\n")
+	if err == nil {
+		var response *http.Response
+		if response, err = http.ReadResponse(e.in, nil); err == nil {
+			_, err = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+		}
+	}
+	took := time.Since(begin)
+	switch {
+	case err == nil:
+		return answer{faults.Open, took}
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return answer{faults.Reset, took}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return answer{faults.Hang, took}
+	}
+	return answer{faults.Behaviour(err.Error()), took}
+}
+
 func TestWhatProvesNothing(t *testing.T) {
-	g := NewWithT(t)
-	control := witness.Observation{At: 1, End: 10, Fresh: true, Outcome: witness.Answered, Status: 200, FirstByte: time.Millisecond}
-	refused := witness.Observation{At: 20, End: 30, Fresh: true, Outcome: witness.Refused}
-	refuse := faults.RefuseDials{}.Effect()
-	g.Expect(witness.Shows(refuse, control, refused)).To(BeTrue())
-	noControl := control
-	noControl.Outcome = witness.Refused
-	g.Expect(witness.Shows(refuse, noControl, refused)).To(BeFalse(), "the control failed too")
-	early := refused
-	early.At = 5
-	g.Expect(witness.Shows(refuse, control, early)).To(BeFalse(), "before the control")
-	old := refused
-	old.Fresh = false
-	g.Expect(witness.Shows(refuse, control, old)).To(BeFalse(), "another kind of connection")
-	unable := refused
-	unable.Outcome = witness.Unable
-	g.Expect(witness.Shows(refuse, control, unable)).To(BeFalse())
-	g.Expect(witness.Shows(faults.Effect{}, control, refused)).To(BeFalse(), "no claim")
+	control := witness.Control{Slowest: time.Millisecond}
+	reset := faults.ResetLink{}.Effect()
+	hang := faults.Stall{}.Effect()
+	slow := faults.Latency{Delay: units.Fixed(units.Duration(8 * time.Millisecond))}.Effect()
+	for name, c := range map[string]struct {
+		effect faults.Effect
+		seen   witness.Observation
+	}{
+		"no claim":                {faults.Effect{}, witness.Observation{Outcome: witness.Refused}},
+		"an answer":               {reset, witness.Observation{Outcome: witness.Answered, Status: 200}},
+		"a failed observer":       {hang, witness.Observation{Outcome: witness.Failed, Waited: time.Second}},
+		"a close for a reset":     {reset, witness.Observation{Outcome: witness.Closed}},
+		"one answer a bit late":   {slow, witness.Observation{Outcome: witness.Answered, FirstByte: 9 * time.Millisecond}},
+		"a delay that is refused": {slow, witness.Observation{Outcome: witness.Refused, Waited: time.Second}},
+	} {
+		proof := witness.Proof{Effect: c.effect, Control: control}
+		if evidence, proved := proof.Add(c.seen); proved {
+			t.Errorf("%s: proved by %q", name, evidence)
+		}
+	}
+	if _, err := witness.TakeControl(t.Context(), "127.0.0.1:1", "/"); err == nil {
+		t.Error("a control of nothing")
+	}
+}
+
+// A small delay is proved by slow answers in a row, and a fast one among them starts anew.
+func TestASmallDelayTakesAnswersInARow(t *testing.T) {
+	proof := witness.Proof{
+		Effect:  faults.Latency{Delay: units.Fixed(units.Duration(8 * time.Millisecond))}.Effect(),
+		Control: witness.Control{Slowest: time.Millisecond},
+	}
+	late := witness.Observation{Outcome: witness.Answered, FirstByte: 9 * time.Millisecond}
+	well := witness.Observation{Outcome: witness.Answered, FirstByte: time.Millisecond}
+	for i, o := range []witness.Observation{late, late, well, late, late, late} {
+		if _, proved := proof.Add(o); proved != (i == 5) {
+			t.Fatalf("answer %d: proved %v", i, proved)
+		}
+	}
 }
 
 func TestTheObserverSaysWhatItSaw(t *testing.T) {
-	answer := func(text string) string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = c.Read(make([]byte, 4096))
-				_, _ = io.WriteString(c, text)
-				_ = c.Close()
-			}
-		}()
-		t.Cleanup(func() { _ = l.Close(); <-done })
-		return l.Addr().String()
-	}
 	for text, want := range map[string]witness.Outcome{
-		"HTTP/1.1 503 no\r\nContent-Length: 0\r\n\r\n":     witness.Answered,
-		"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart": witness.Closed,
-		"SSH-2.0-x\r\n": witness.Strange,
+		"HTTP/1.1 503 no\r\nContent-Length: 0\r\n\r\n": witness.Answered,
+		"HTTP/1.1 2":    witness.Closed,
+		"SSH-2.0-x\r\n": witness.Failed,
 		"":              witness.Closed,
 	} {
-		if o := witness.Observe(t.Context(), answer(text), "h", "/", limit); o.Outcome != want {
-			t.Errorf("%q: %s (%s), want %s", text, o.Outcome, o.Err, want)
+		if o := witness.Observe(t.Context(), answering(t, text), "/", time.Second); o.Outcome != want {
+			t.Errorf("%q: %s (%s), want %s", text, o.Outcome, o.Note, want)
 		}
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if o := witness.Observe(cancelled, answer(""), "h", "/", limit); o.Outcome != witness.Unable {
+	if o := witness.Observe(cancelled, answering(t, ""), "/", time.Second); o.Outcome != witness.Failed {
 		t.Errorf("cancelled: %s", o.Outcome)
 	}
-	if o := witness.Observe(t.Context(), answer(""), "h", "/ HTTP/1.1\r\nX: y", limit); o.Outcome != witness.Unable {
-		t.Errorf("a path with line ends: %s", o.Outcome)
+}
+
+// answering is a server that says one thing to everybody and closes.
+func answering(t *testing.T, text string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, text)
+			_ = c.Close()
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	return l.Addr().String()
 }
