@@ -88,7 +88,7 @@ func (b *body) end(why error, left bool) {
 		default:
 			c.last = why
 			c.collect()
-			c.result(balance.Input{Outcome: journal.Fail, Cause: wireCause(why), Code: uint16(c.got.resp.StatusCode)})
+			c.result(balance.Input{Outcome: journal.Fail, Cause: WireCause(why), Code: uint16(c.got.resp.StatusCode)})
 		}
 		for _, e := range c.waiting {
 			if e.kind == abandoned {

@@ -142,7 +142,7 @@ func (c *call) dial() {
 	nc, err := d.dialer.DialContext(ctx, "tcp", d.cfg.Hosts[c.send.Host].Address)
 	cancel()
 	if err != nil {
-		if cause := dialCause(err); c.ctx.Err() == nil || cause == journal.Refused {
+		if cause := DialCause(err); c.ctx.Err() == nil || cause == journal.Refused {
 			c.fail(cause, err, true)
 		} else {
 			c.leave()
@@ -173,7 +173,7 @@ func (d *Driver) adopt(c *call, x *conn) bool {
 // writeFailed ends a try whose request could not be written, unless the far
 // side answered before it stopped reading.
 func (c *call) writeFailed(unsent bool, err error) {
-	cause := wireCause(err)
+	cause := WireCause(err)
 	if cause != journal.Reset || unsent {
 		c.fail(cause, err, unsent)
 		return
@@ -187,7 +187,7 @@ func (c *call) await() {
 		select {
 		case a := <-c.conn.answers:
 			if a.err != nil {
-				c.fail(wireCause(a.err), a.err, false)
+				c.fail(WireCause(a.err), a.err, false)
 			} else {
 				c.answered(a)
 			}

@@ -18,6 +18,9 @@ type Host struct {
 	balance.Host
 	// Address is host:port of the link through which all traffic to it goes, checks included.
 	Address string
+	// CheckAddress is where its health checks go; empty means Address. A check
+	// on a port of its own needs a link of its own.
+	CheckAddress string
 }
 
 // Config is what a driver is made of.

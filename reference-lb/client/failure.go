@@ -61,8 +61,8 @@ func causeText(c journal.Cause) string {
 	return "failed"
 }
 
-// dialCause groups the error of a dial.
-func dialCause(err error) journal.Cause {
+// DialCause groups the error of a dial.
+func DialCause(err error) journal.Cause {
 	var ne net.Error
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -75,8 +75,8 @@ func dialCause(err error) journal.Cause {
 	return journal.ConnectError
 }
 
-// wireCause groups the error of an exchange on an open connection.
-func wireCause(err error) journal.Cause {
+// WireCause groups the error of an exchange on an open connection.
+func WireCause(err error) journal.Cause {
 	var ne net.Error
 	switch {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

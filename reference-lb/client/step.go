@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -234,7 +235,8 @@ func (d *Driver) check(p balance.Probe) {
 	}
 	start := d.now()
 	ctx, cancel := context.WithTimeout(d.ctx, durationOf(p.Timeout))
-	outcome, cause, code := d.cfg.Check(ctx, d.cfg.Hosts[p.Host].Address)
+	h := d.cfg.Hosts[p.Host]
+	outcome, cause, code := d.cfg.Check(ctx, cmp.Or(h.CheckAddress, h.Address))
 	cancel()
 	if d.ctx.Err() != nil {
 		return
