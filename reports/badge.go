@@ -63,7 +63,7 @@ func BadgeOfWord(w verdict.Word) Badge {
 	case "":
 		return Badge{Symbol: "?", Text: "not judged", Tone: Unsure}
 	}
-	return Badge{Symbol: "?", Text: string(w), Tone: Unsure}
+	return Badge{Symbol: "?", Text: Visible(string(w), 40), Tone: Unsure}
 }
 
 // BadgeOfRow is the badge of a row: one that failed because the file says so is told apart.

@@ -38,10 +38,12 @@ type builder struct {
 	due      column
 	outcomes []column
 	latency  []*sample
-	attempts map[string]*column
-	groups   map[string]string // link → its name without replica numbers
+	links    []string       // between services, in the order of their first try
+	attempts []column       // by the index in links
+	groups   map[string]int // link between replicas → index in links
 	deciders map[string]*decider
 	pending  map[uint64]*tries
+	free     []*tries         // to be used again
 	finished map[uint64]int64 // request → due
 	ring     []uint64
 	next     int
@@ -54,18 +56,12 @@ type decider struct {
 	all   column
 }
 
-// tries are attempts of a request whose end was not read yet.
-type tries struct {
-	at     int64 // start of the first
-	counts map[string]int
-}
-
 func newBuilder(v verdict.Verdict) *builder {
 	b := &builder{
 		origin: v.Origin, hasOrigin: v.Origin != 0,
 		width:    bucketWidth(v.Duration),
 		outcomes: make([]column, len(outcomeNames)),
-		attempts: map[string]*column{}, groups: map[string]string{}, deciders: map[string]*decider{},
+		groups:   map[string]int{}, deciders: map[string]*decider{},
 		pending: map[uint64]*tries{}, finished: map[uint64]int64{},
 		narrator: newNarrator(v),
 	}
@@ -113,8 +109,8 @@ func (b *builder) fold() {
 	for i := range b.outcomes {
 		b.outcomes[i].fold()
 	}
-	for _, c := range b.attempts {
-		c.fold()
+	for i := range b.attempts {
+		b.attempts[i].fold()
 	}
 	for _, d := range b.deciders {
 		d.all.fold()
@@ -166,56 +162,6 @@ func outcomeClass(e journal.Event) int {
 	return 1
 }
 
-// settle moves the tries of an ended request into the bucket of its due time and remembers it for late ones.
-func (b *builder) settle(request uint64, due int64, i int) {
-	if t := b.pending[request]; t != nil {
-		delete(b.pending, request)
-		for link, n := range t.counts {
-			if i >= 0 {
-				b.attempts[link].add(i, n)
-			}
-		}
-	}
-	if len(b.ring) < maxFinished {
-		b.ring = append(b.ring, request)
-	} else {
-		delete(b.finished, b.ring[b.next])
-		b.ring[b.next] = request
-		b.next = (b.next + 1) % maxFinished
-	}
-	b.finished[request] = due
-}
-
-func (b *builder) attempt(e journal.Event) {
-	if e.Request == 0 {
-		return // a check or a proof, nobody's request
-	}
-	link := b.group(e.Link)
-	c := b.attempts[link]
-	if c == nil {
-		c = &column{}
-		b.attempts[link] = c
-	}
-	if due, ok := b.finished[e.Request]; ok {
-		if i := b.bucket(due); i >= 0 {
-			c.add(i, 1)
-		}
-		return
-	}
-	t := b.pending[e.Request]
-	if t == nil {
-		if len(b.pending) >= maxPending {
-			if i := b.bucket(e.At); i >= 0 {
-				c.add(i, 1)
-			}
-			return
-		}
-		t = &tries{at: e.At, counts: map[string]int{}}
-		b.pending[e.Request] = t
-	}
-	t.counts[link]++
-}
-
 func (b *builder) decision(e journal.Event) {
 	i := b.bucket(e.At)
 	if i < 0 {
@@ -249,25 +195,6 @@ func (b *builder) decision(e journal.Event) {
 	d.all.add(i, 1)
 }
 
-// group is the link between services that a link between replicas belongs to.
-func (b *builder) group(link string) string {
-	if g, ok := b.groups[link]; ok {
-		return g
-	}
-	from, to, found := strings.Cut(link, "->")
-	g := withoutReplica(from)
-	if found {
-		g += "->" + withoutReplica(to)
-	}
-	if b.attempts[g] == nil && len(b.attempts) >= maxNames {
-		g = others
-	}
-	if len(b.groups) < maxFinished {
-		b.groups[link] = g
-	}
-	return g
-}
-
 // withoutReplica cuts the replica number: cart-2 → cart.
 func withoutReplica(node string) string {
 	name := strings.TrimRight(node, "0123456789")
@@ -280,14 +207,10 @@ func withoutReplica(node string) string {
 // series publishes what was folded.
 func (b *builder) series() Series {
 	for _, t := range b.pending { // their requests never ended: they count where they began
-		if i := b.bucket(t.at); i >= 0 {
-			for link, n := range t.counts {
-				b.attempts[link].add(i, n)
-			}
-		}
+		b.release(t, b.bucket(t.at))
 	}
 	clear(b.pending)
-	n := b.buckets
+	n := b.covered()
 	s := Series{Width: float64(b.width) / 1e9, N: n, Due: b.due.counts("", n).Values}
 	for i, c := range b.outcomes {
 		if counts := c.counts(outcomeNames[i], n); counts.Total > 0 {
@@ -295,9 +218,10 @@ func (b *builder) series() Series {
 		}
 	}
 	s.Latency = b.latencies(n)
-	for _, link := range sortedNames(b.attempts) {
-		s.Attempts = append(s.Attempts, attemptSeries(link, *b.attempts[link], s.Due))
+	for i, link := range b.links {
+		s.Attempts = append(s.Attempts, attemptSeries(link, b.attempts[i], s.Due))
 	}
+	slices.SortFunc(s.Attempts, func(a, b Attempts) int { return strings.Compare(a.Link, b.Link) })
 	for _, name := range sortedNames(b.deciders) {
 		d := b.deciders[name]
 		shares := Shares{Decider: name, Decided: d.all.counts("", n).Values}
@@ -307,6 +231,15 @@ func (b *builder) series() Series {
 		s.Shares = append(s.Shares, shares)
 	}
 	return s
+}
+
+// covered is the number of buckets that hold the run as long as the verdict says it was, and everything that was read.
+func (b *builder) covered() int {
+	whole := math.Ceil(b.narrator.v.Duration*1e9/float64(b.width) - 1e-6)
+	if b.buckets == 0 || math.IsNaN(whole) || whole > maxBuckets {
+		return b.buckets
+	}
+	return max(b.buckets, int(whole))
 }
 
 func attemptSeries(link string, c column, due []int) Attempts {

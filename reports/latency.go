@@ -13,35 +13,31 @@ const exactSamples = 8192
 // binError is the relative width of a bin at 3 significant digits.
 const binError = 0.001
 
-// maxLatency is the largest latency told apart: 2³²−1 µs, 71 minutes.
-const maxLatency = math.MaxUint32
+// maxBinned is the largest latency that bins tell apart, in microseconds: 71 minutes.
+const maxBinned = math.MaxUint32
 
-// sample is a set of latencies in whole microseconds: exact while small, in bins of 0.1 % when large.
+// sample is a set of latencies: exact to the nanosecond while small, in bins of 0.1 % (at least 1 µs) when large.
 type sample struct {
-	raw  []uint32
-	hist *hdrhistogram.Histogram
-	n    int
-	min  uint32
-	max  uint32
+	raw      []int64
+	hist     *hdrhistogram.Histogram // of microseconds
+	n        int
+	min, max int64
 }
 
-// add takes one latency in nanoseconds; part of a microsecond is cut off, so that the printed digits are those of the journal.
+// add takes one latency in nanoseconds.
 func (s *sample) add(ns int64) {
-	s.addMicro(uint32(min(max(ns, 0)/1000, maxLatency)))
-}
-
-func (s *sample) addMicro(us uint32) {
-	if s.n == 0 || us < s.min {
-		s.min = us
+	ns = max(ns, 0)
+	if s.n == 0 || ns < s.min {
+		s.min = ns
 	}
-	s.max = max(s.max, us)
+	s.max = max(s.max, ns)
 	s.n++
 	if s.hist == nil && len(s.raw) < exactSamples {
-		s.raw = append(s.raw, us)
+		s.raw = append(s.raw, ns)
 		return
 	}
 	s.bin()
-	s.record(us)
+	s.record(ns)
 }
 
 // bin moves the exact values into a histogram.
@@ -49,16 +45,16 @@ func (s *sample) bin() {
 	if s.hist != nil {
 		return
 	}
-	s.hist = hdrhistogram.New(1, maxLatency, 3)
-	for _, us := range s.raw {
-		s.record(us)
+	s.hist = hdrhistogram.New(1, maxBinned, 3)
+	for _, ns := range s.raw {
+		s.record(ns)
 	}
 	s.raw = nil
 }
 
-// record cannot fail: every uint32 lies in the histogram's range.
-func (s *sample) record(us uint32) {
-	if err := s.hist.RecordValue(int64(us)); err != nil {
+// record cannot fail: the value is brought into the histogram's range.
+func (s *sample) record(ns int64) {
+	if err := s.hist.RecordValue(min((ns+500)/1000, maxBinned)); err != nil {
 		panic("reports: a latency outside the range of its histogram: " + err.Error())
 	}
 }
@@ -69,8 +65,8 @@ func (s *sample) merge(o *sample) {
 		return
 	}
 	if o.hist == nil {
-		for _, us := range o.raw {
-			s.addMicro(us)
+		for _, ns := range o.raw {
+			s.add(ns)
 		}
 		return
 	}
@@ -91,7 +87,7 @@ func (s *sample) quantiles() Quantiles {
 	}
 	slices.Sort(s.raw)
 	return Quantiles{
-		N: s.n, Min: float64(s.min) / 1e6, Max: float64(s.max) / 1e6,
+		N: s.n, Min: float64(s.min) / 1e9, Max: float64(s.max) / 1e9,
 		P50: s.quantile(50), P95: s.quantile(95), P99: s.quantile(99),
 	}
 }
@@ -100,8 +96,8 @@ func (s *sample) quantiles() Quantiles {
 func (s *sample) quantile(percent int) float64 {
 	if s.hist == nil {
 		rank := (percent*s.n + 99) / 100
-		return float64(s.raw[rank-1]) / 1e6
+		return float64(s.raw[rank-1]) / 1e9
 	}
-	v := s.hist.ValueAtQuantile(float64(percent))
-	return float64(min(v, int64(s.max))) / 1e6
+	v := s.hist.ValueAtQuantile(float64(percent)) * 1000
+	return float64(min(max(v, s.min), s.max)) / 1e9
 }

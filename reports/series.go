@@ -28,7 +28,7 @@ type Counts struct {
 type Latency struct {
 	Min, P50, P95, P99, Max []float64
 	Whole                   Quantiles // over the whole run
-	BinError                float64   // 0: exact to the microsecond; 0.001: some value comes from a bin of 0.1 %
+	BinError                float64   // 0: exact to the nanosecond; 0.001: some value comes from a bin of 0.1 % or 1 µs, whichever is wider
 }
 
 // Quantiles of one set of latencies, in seconds.

@@ -48,6 +48,21 @@ func Measured(q verdict.Quantity) string {
 	return s
 }
 
+// DecidedAt is the instant of the run to look at for a row whose window opened (From is
+// not nil): the event for a time that runs from the start of its window, otherwise
+// that start.
+func DecidedAt(row verdict.Row) float64 {
+	if row.Measured.Known && row.Measured.Unit == "s" && eventTimes[row.Measure] {
+		return *row.From + row.Measured.Value
+	}
+	return *row.From
+}
+
+// eventTimes are the measures that are the time from the start of their window to an event.
+var eventTimes = map[string]bool{
+	"detection_time": true, "removal_time": true, "recovery_time": true, "failover_time": true, "breaker_opens": true, "breaker_closes": true,
+}
+
 // commands are the lines that make the run again, judge it again and draw it again.
 func commands(v verdict.Verdict) []Command {
 	if v.RunDir == "" {

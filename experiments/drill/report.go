@@ -36,11 +36,11 @@ func report(dir string) (reports.Report, error) {
 	if err != nil {
 		return reports.Report{}, err
 	}
-	source, err := os.ReadFile(filepath.Join(dir, trial.SourceName))
+	source, err := os.ReadFile(filepath.Join(dir, trial.SourceFile))
 	if err != nil {
 		return reports.Report{}, fmt.Errorf("read the experiment file: %w", err)
 	}
-	j, err := store.Open(filepath.Join(dir, "trial-1", trial.JournalName))
+	j, err := store.Open(trial.JournalPath(dir, 1))
 	if err != nil {
 		none := func(yield func(journal.Event, error) bool) { yield(journal.Event{}, err) }
 		return reports.Build(v, none, source)
@@ -52,7 +52,7 @@ func report(dir string) (reports.Report, error) {
 
 // Verdict reads a run's verdict.json; a run that was never judged is judged now.
 func Verdict(dir string) (verdict.Verdict, error) {
-	b, err := os.ReadFile(filepath.Join(dir, trial.VerdictName))
+	b, err := os.ReadFile(filepath.Join(dir, trial.VerdictFile))
 	if os.IsNotExist(err) {
 		return trial.Judge(dir)
 	}
@@ -61,7 +61,7 @@ func Verdict(dir string) (verdict.Verdict, error) {
 	}
 	var v verdict.Verdict
 	if err := json.Unmarshal(b, &v); err != nil {
-		return v, fmt.Errorf("read %s: %w", trial.VerdictName, err)
+		return v, fmt.Errorf("read %s: %w", trial.VerdictFile, err)
 	}
 	return v, nil
 }

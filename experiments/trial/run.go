@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"firedrill/experiments"
 	"firedrill/experiments/journal"
+	"firedrill/experiments/journal/clock"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/measure"
 	"firedrill/experiments/predict"
@@ -26,6 +26,7 @@ type Options struct {
 	Dir      string // the run's folder, which Run makes; it must not exist
 	StateDir string // where guards are registered; empty = guard.DefaultStateDir
 	Source   []byte // the experiment file as read
+	Version  string // of this program, for the verdict
 	Target   targets.Target
 	Notify   func(measure.Update)
 	Linger   time.Duration  // how long the links outlive a killed harness
@@ -50,8 +51,16 @@ func Run(ctx context.Context, p *experiments.Plan, o Options) (verdict.Verdict, 
 			break
 		}
 	}
-	return Judge(o.Dir)
+	v, err := Judge(o.Dir)
+	if err != nil {
+		return v, err
+	}
+	v.Report = filepath.Join(o.Dir, ReportFile)
+	return v, Write(o.Dir, v)
 }
+
+// SourceFile is the experiment file as it was read, in the run's folder.
+const SourceFile = "experiment.yaml"
 
 // prepare makes the run's folder and writes all that is known before anything runs.
 func prepare(p *experiments.Plan, o Options) error {
@@ -66,10 +75,10 @@ func prepare(p *experiments.Plan, o Options) error {
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, SourceName), o.Source, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, SourceFile), o.Source, 0o644); err != nil {
 		return fmt.Errorf("keep the experiment file: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, PlanName), append(plan, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, PlanFile), append(plan, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	return nil
@@ -96,20 +105,23 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	}
 	defer func() { err = errors.Join(err, end()) }()
 
-	dir := filepath.Join(o.Dir, "trial-"+strconv.Itoa(i))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	path := JournalPath(o.Dir, i)
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the trial's folder: %w", err)
 	}
-	w, err := store.Create(filepath.Join(dir, JournalName))
+	w, err := store.Create(path)
 	if err != nil {
 		return fmt.Errorf("start the journal: %w", err)
+	}
+	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version} {
+		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
 	measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
 	gone := journal.Event{Kind: journal.Clean, Outcome: journal.OK, Text: "the guard has ended and with it every link"}
 	if err := end(); err != nil {
 		gone.Outcome, gone.Data = journal.Fail, []byte(err.Error())
 	}
-	gone.At = now()
+	gone.At = clock.Now()
 	w.Emit(gone)
 	if err := w.Close(); err != nil {
 		return fmt.Errorf("the journal: %w", err)

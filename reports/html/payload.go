@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"strings"
+	"unicode/utf16"
 
 	"firedrill/reports"
 	"firedrill/reports/chart"
@@ -55,7 +57,22 @@ func encode(v any) (template.JS, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the data of the report: %w", err)
 	}
-	return template.JS(data), nil //nolint:gosec // json.Marshal escapes what HTML gives a meaning
+	return template.JS(ascii(data)), nil //nolint:gosec // json.Marshal escapes what HTML gives a meaning
+}
+
+// ascii writes all other characters as JSON's escapes, invisible ones among them.
+func ascii(data []byte) string {
+	var b strings.Builder
+	for _, r := range string(data) {
+		if r < 0x7f {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // decimals is the number of decimals that tells the limits of buckets apart.
@@ -74,9 +91,9 @@ func decimals(width float64) int {
 // definitions say what the charts show, so that a reader can make every number again from the journal.
 func definitions(r reports.Report) []string {
 	s := r.Series
-	exact := "Quantiles are exact to the microsecond (part of a microsecond is cut off)"
+	exact := "Quantiles are exact"
 	if s.Latency.BinError > 0 {
-		exact = fmt.Sprintf("Buckets of up to 8,192 requests have exact quantiles, larger ones come from bins of %s", reports.Share(s.Latency.BinError))
+		exact = fmt.Sprintf("Buckets of up to 8,192 requests have exact quantiles, larger ones come from bins of %s or 1 µs, whichever is wider", reports.Share(s.Latency.BinError))
 	}
 	return []string{
 		fmt.Sprintf("A bucket is %s wide and holds what belongs to [from, until). There are %d of them.", bucketWords(s), s.N),

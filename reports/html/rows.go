@@ -77,7 +77,7 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 	}
 	if row.From != nil && row.Until != nil {
 		out.From, out.Until = plain(*row.From), plain(*row.Until)
-		out.At = plain(moment(row))
+		out.At = plain(reports.DecidedAt(row))
 		out.Window = reports.Instant(*row.From) + " to " + reports.Instant(*row.Until)
 	}
 	return out
@@ -87,14 +87,6 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 var unitBreaks = regexp.MustCompile(`(\d) (%|s|ms|µs)`)
 
 func unbroken(bound string) string { return unitBreaks.ReplaceAllString(bound, "$1\u00a0$2") }
-
-// moment is where the row was decided: the event for a time that counts from the start of its window, otherwise the window's start.
-func moment(row verdict.Row) float64 {
-	if row.Measured.Known && row.Measured.Unit == "s" && row.Measure != "latency" && row.Measure != "panic_time" && row.Measure != "staleness" {
-		return *row.From + row.Measured.Value
-	}
-	return *row.From
-}
 
 func (r *rowView) foreseen(name string, e *verdict.Estimate) amount {
 	if e == nil {

@@ -117,7 +117,7 @@ func tally(all []reports.Report) string {
 }
 
 func newExperiment(id string, raw reports.Report) (experimentView, error) {
-	r := visible(raw)
+	r := reports.VisibleCopy(raw)
 	v := r.Verdict
 	e := experimentView{
 		ID: id, R: r, V: v,

@@ -30,6 +30,7 @@ func Write(w io.Writer, page reports.Page) error {
 // code means. It fails only where the writer fails.
 func Summary(w io.Writer, v verdict.Verdict, o Options) error {
 	p := &printer{w: w, o: o}
+	v = reports.VisibleCopy(v)
 	p.rows("EXPECTATIONS", v, v.Expectations, "none was judged")
 	p.rows("STEADY STATE", v, v.SteadyState, "")
 	p.faults(v)
@@ -80,10 +81,10 @@ func rowCells(v verdict.Verdict, row verdict.Row) cells {
 		c.measured = reports.Value(row.Measured.Value, row.Measured.Unit)
 	}
 	if row.Bound != "" {
-		c.bound = "(" + name(row.Bound) + ")"
+		c.bound = "(" + strings.Replace(name(row.Bound), " (predicted)", ", predicted", 1) + ")"
 	}
 	if row.From != nil {
-		c.at = "at " + reports.Instant(*row.From)
+		c.at = "at " + reports.Instant(reports.DecidedAt(row))
 	}
 	return c
 }

@@ -32,7 +32,7 @@ var (
 	errLength      = &refusal{400, "the length of the body is not one decimal number"}
 	errChunk       = &refusal{400, "a chunk does not begin with its length in hexadecimal"}
 	errBody        = &refusal{413, "the body is longer than 16 MiB"}
-	errCoding      = &refusal{501, "a transfer coding other than chunked"}
+	errCoding      = &refusal{501, "a transfer coding other than chunked, or any in HTTP/1.0"}
 	errVersion     = &refusal{505, "not HTTP/1.0 or HTTP/1.1"}
 )
 
@@ -145,7 +145,7 @@ func (m *message) parseHeader(line []byte) error {
 	case is(name, "Content-Length"):
 		return m.setLength(value)
 	case is(name, "Transfer-Encoding"):
-		if !is(value, "chunked") {
+		if m.http10 || !is(value, "chunked") {
 			return errCoding
 		}
 		if m.hasBody {

@@ -1,11 +1,13 @@
 package service_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -262,11 +264,13 @@ func TestCallsAreMadeByPathInOrderAfterTheOwnWork(t *testing.T) {
 	until(t, "the events", func() bool { return len(b.sink.of(journal.Served)) == 5 })
 	var seen []string
 	at := map[string]journal.Event{}
-	for _, e := range b.sink.of(journal.Served) {
+	served := b.sink.of(journal.Served)
+	slices.SortFunc(served, func(a, b journal.Event) int { return cmp.Compare(a.At, b.At) }) // in order of receipt
+	for _, e := range served {
 		seen = append(seen, fmt.Sprint(e.Request, " ", e.Node))
 		at[seen[len(seen)-1]] = e
 	}
-	if s := strings.Join(seen, ", "); s != "1 stock-1, 1 api-1, 2 stock-1, 2 price-1, 2 api-1" {
+	if s := strings.Join(seen, ", "); s != "1 api-1, 1 stock-1, 2 api-1, 2 stock-1, 2 price-1" {
 		t.Error(s)
 	}
 	api, stock, price := at["2 api-1"], at["2 stock-1"], at["2 price-1"]

@@ -1,14 +1,10 @@
-package html
+package reports
 
-import (
-	"reflect"
+import "reflect"
 
-	"firedrill/reports"
-)
-
-// visible is a deep copy in which every string can be looked at without harm.
-// One place for all fields: none can be forgotten.
-func visible[T any](v T) T {
+// VisibleCopy is a deep copy of plain data in which every string went through
+// Visible. One place for all fields: none can be forgotten.
+func VisibleCopy[T any](v T) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	copyVisible(out, reflect.ValueOf(v))
 	return out.Interface().(T)
@@ -17,7 +13,7 @@ func visible[T any](v T) T {
 func copyVisible(to, from reflect.Value) {
 	switch from.Kind() {
 	case reflect.String:
-		to.SetString(reports.Visible(from.String(), reports.MaxText))
+		to.SetString(Visible(from.String(), MaxText))
 	case reflect.Struct:
 		for i := range from.NumField() {
 			copyVisible(to.Field(i), from.Field(i))
