@@ -19,8 +19,8 @@ type Label struct {
 	At     float64 // ms
 	From   float64 // ms; the label is seen while [From, Until] reaches into view, and stays inside it
 	Until  float64
-	X      string  // per cent
-	Y      int     // px from the top of its row
+	X      string // per cent
+	Y      int    // px from the top of its row
 	Anchor string
 	Text   string
 	Fit    bool // hidden where its stretch is too narrow for it

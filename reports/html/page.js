@@ -14,6 +14,14 @@
     return 10 * p;
   };
 
+  // Paper has nothing to click on: what explains the results is printed open.
+  let opened = [];
+  window.addEventListener('beforeprint', () => {
+    opened = [...document.querySelectorAll('.more details:not([open]), details.data:not([open])')];
+    for (const d of opened) d.open = true;
+  });
+  window.addEventListener('afterprint', () => { for (const d of opened) d.open = false; });
+
   for (const section of document.querySelectorAll('[data-section]')) start(section);
 
   function start(section) {
