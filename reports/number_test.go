@@ -39,7 +39,7 @@ func TestNumbersArePrintedForPeople(t *testing.T) {
 		{reports.Signed(0.5, "s"), "+500.0 ms"},
 		{reports.Signed(-25.5, "ratio"), "−25.5"},
 		{reports.Instant(3.0205), "+3.021 s"},
-		{reports.Measured(verdict.Quantity{Value: 1, Low: 0.5, High: 1, Unit: "share", Known: true}), "100 % [50 %, 100 %]"},
+		{reports.Measured(verdict.Quantity{Value: 1, Low: 0.5, High: 1, Unit: "share", Known: true}), "100 % [50, 100 %]"},
 		{reports.Measured(verdict.Quantity{Value: 1}), "—"},
 	} {
 		if c.got != c.want {

@@ -42,10 +42,15 @@ func Measured(q verdict.Quantity) string {
 		return Unknown
 	}
 	s := Value(q.Value, q.Unit)
-	if low, high := Value(q.Low, q.Unit), Value(q.High, q.Unit); low != s || high != s {
-		s += " [" + low + ", " + high + "]"
+	low, high := Value(q.Low, q.Unit), Value(q.High, q.Unit)
+	if low == s && high == s {
+		return s
 	}
-	return s
+	// A unit that both have is written once.
+	if number, unit, found := strings.Cut(low, " "); found && strings.HasSuffix(high, " "+unit) {
+		low = number
+	}
+	return s + " [" + low + ", " + high + "]"
 }
 
 // DecidedAt is the instant of the run to look at for a row whose window opened (From is
