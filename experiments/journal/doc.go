@@ -9,5 +9,5 @@
 //
 // To add a kind of event, append a constant to Kind (the numbers are part of
 // the file format), say in its comment which fields it fills, and give it a
-// name in String.
+// name in names.go.
 package journal

@@ -7,25 +7,25 @@ type Kind uint8
 
 // The kinds of event. The numbers are part of the file format: append only.
 const (
-	KindNone     Kind = iota
-	Phase             // a phase begins; Text is its name (warmup, baseline, fault, recovery, end)
-	Request           // a user's request ended: Due, Sent and At (done), Link load->entry, Outcome, Cause, Code, Client, Route
-	Attempt           // a try at a link ended, seen where the caller enters it: At is its start, Took its length; refused dials too
-	Served            // a service finished a request: Node, At is its receipt, Took the whole, Work the asked and Worked the real work
-	Decision          // a core chose a host: Node is the decider, Link the chosen one, Seq the core's sequence
-	Probe             // a health check ended: Link, Due, Sent, At (done), Outcome; Code the status
-	State             // a core changed a host's eligibility: Node is the host, Link the path, Outcome OK = eligible, Fail = ineligible; Text why; Seq
-	Fault             // an instant of a fault: Fault is its id, Text one of the Instant names, Due (ordered only) the planned instant
-	Gate              // the steady-state gate was judged: Outcome, Text why
-	Abort             // the run was stopped: Text why, Node by whom
-	Failure           // the harness or its environment failed: Text
-	Clean             // an item of the closing check: Text what, Outcome
-	Note              // a sentence for the reader: Text
-	CoreInput         // one input of a core: Node is the core, Seq, Data its encoding
-	CoreOutput        // the output to the same Seq: Data its encoding
-	CoreConfig        // the configuration of a core, before its first input: Node, Data, Seed in Seq
-	Load              // what the generator did in all: Text is JSON of LoadStats
-	Arrival           // the far side saw a request of its own accord: Node, Request (bundled services only, optional)
+	KindNone   Kind = iota
+	Phase           // a phase begins; Text is its name (warmup, baseline, fault, recovery, end)
+	Request         // a user's request ended: Due, Sent and At (done), Link load->entry, Outcome, Cause, Code, Client, Route
+	Attempt         // a try at a link ended, seen where the caller enters it: At is its start, Took its length; refused dials too
+	Served          // a service finished a request: Node, At is its receipt, Took the whole, Work the asked and Worked the real work
+	Decision        // a core chose a host: Node is the decider, Link the chosen one, Seq the core's sequence
+	Probe           // a health check ended: Link, Due, Sent, At (done), Outcome; Code the status
+	State           // a core changed a host's eligibility: Node is the host, Link the path, Outcome OK = eligible, Fail = ineligible; Text why; Seq
+	Fault           // an instant of a fault: Fault is its id, Text one of the Instant names, Due (ordered only) the planned instant
+	Gate            // the steady-state gate was judged: Outcome, Text why
+	Abort           // the run was stopped: Text why, Node by whom
+	Failure         // the harness or its environment failed: Text
+	Clean           // an item of the closing check: Text what, Outcome
+	Note            // a sentence for the reader: Text
+	CoreInput       // one input of a core: Node is the core, Seq, Data its encoding
+	CoreOutput      // the output to the same Seq: Data its encoding
+	CoreConfig      // the configuration of a core, before its first input: Node, Data, Seed in Seq
+	Load            // what the generator did in all: Text is JSON of LoadStats
+	Arrival         // the far side saw a request of its own accord: Node, Request (bundled services only, optional)
 )
 
 // Outcome of a request, a try, a check or a verification.
@@ -44,17 +44,17 @@ type Cause uint8
 
 // Causes, in the order reports print them.
 const (
-	CauseNone     Cause = iota
-	Refused             // the dial was refused
-	Reset               // RST on an open connection
-	Closed              // EOF before a whole answer
-	Timeout             // no answer in time
-	Status              // an answer whose status says failure
-	NoHost              // nobody eligible
-	Overload            // a queue, pool or in-flight limit was full
-	Cancelled           // the caller went away
-	ConnectError        // any other failed dial
-	Malformed           // an answer that is not HTTP
+	CauseNone    Cause = iota
+	Refused            // the dial was refused
+	Reset              // RST on an open connection
+	Closed             // EOF before a whole answer
+	Timeout            // no answer in time
+	Status             // an answer whose status says failure
+	NoHost             // nobody eligible
+	Overload           // a queue, pool or in-flight limit was full
+	Cancelled          // the caller went away
+	ConnectError       // any other failed dial
+	Malformed          // an answer that is not HTTP
 )
 
 // Instants of a fault, the Text of a Fault event.

@@ -4,7 +4,10 @@
 // decision core, the predictor and the folds never import it; they are told
 // the time.
 //
-// Main flow: Now for an instant; a Timer for a wake-up.
+// Main flow: Now for an instant; a Timer for a wake-up shared by many waiters;
+// SleepUntil for a goroutine that owns its thread; Suspended before and after
+// a run.
 //
-// To add a platform, give it a file with monotonic and waitUntil.
+// To add a platform, give it readMonotonic and readContinuous in a
+// clock_OS.go, and newAlarm, SleepUntil and Sharpen in a timer_OS.go.
 package clock
