@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,12 @@ func Measured(q verdict.Quantity) string {
 	}
 	return s + " [" + low + ", " + high + "]"
 }
+
+// terms are the added parts of a bound, with what each is in brackets.
+var terms = regexp.MustCompile(`( \+ [^()]+?) \([^()]*\)`)
+
+// ShortBound is a bound without what its added terms are: max 400 ms (predicted) + 8.885 ms.
+func ShortBound(bound string) string { return terms.ReplaceAllString(bound, "$1") }
 
 // DecidedAt is the instant of the run to look at for a row whose window opened (From is
 // not nil): the event for a time that runs from the start of its window, otherwise

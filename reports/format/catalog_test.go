@@ -16,8 +16,10 @@ func TestEveryFormatWritesAReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := format.Names(); !slices.Equal(names, []string{"html", "json", "text"}) {
-		t.Errorf("formats %q", names)
+	for _, name := range []string{"html", "json", "text"} {
+		if !slices.Contains(format.Names(), name) {
+			t.Errorf("%s is missing in %q", name, format.Names())
+		}
 	}
 	for name, f := range format.Catalog {
 		var b bytes.Buffer

@@ -16,6 +16,8 @@ type rowView struct {
 	Of          string
 	During      string
 	Bound       string
+	FullBound   string
+	Passed      bool
 	Predicted   amount
 	Simulated   amount
 	Measured    amount
@@ -54,7 +56,7 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 	q := row.Measured
 	out := rowView{
 		ID: section + "-" + row.ID, Badge: reports.BadgeOfRow(v, row),
-		Measure: row.Measure, Of: row.Of, During: row.During, Bound: unbroken(row.Bound),
+		Measure: row.Measure, Of: row.Of, During: row.During, Bound: unbroken(reports.ShortBound(row.Bound)), FullBound: row.Bound, Passed: row.Result == verdict.Pass,
 		Measured: newAmount(q), Margin: reports.Unknown, Reason: row.Reason,
 	}
 	if q.Known {
