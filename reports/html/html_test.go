@@ -3,7 +3,6 @@ package html_test
 import (
 	"bytes"
 	"errors"
-	"firedrill/experiments/verdict"
 	"flag"
 	"math"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"firedrill/experiments/verdict"
 	"firedrill/reports"
 	"firedrill/reports/html"
 	"firedrill/reports/internal/story"
