@@ -43,12 +43,12 @@ func TestLibrary(t *testing.T) {
 func describeLibrary(t *testing.T) {
 	state := t.TempDir()
 	n := 0
-	err := fs.WalkDir(library.FS, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(library.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ".yaml" {
 			return err
 		}
 		n++
-		loaded, err := drill.LoadFS(library.FS, name, drill.Choices{})
+		loaded, err := drill.LoadFS(library.FS(), name, drill.Choices{})
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ const longestChain = 8
 // are applied last, after those of the file, and before anything is decoded.
 func Decode(file string, src []byte, load func(path string) ([]byte, error), settings ...Setting) (*Experiment, error) {
 	root, problems := resolve(file, src, load, []string{file})
-	if len(problems) > 0 {
+	if root == nil {
 		return nil, problems.Err()
 	}
 	if root.Kind != document.Map {
@@ -27,14 +27,13 @@ func Decode(file string, src []byte, load func(path string) ([]byte, error), set
 	if n := root.Get("extends"); n != nil {
 		extends = n.Text
 	}
-	if problems := change(root, settings); len(problems) > 0 {
-		return nil, problems.Err()
-	}
+	problems = append(problems, change(root, settings)...)
 	e := &Experiment{root: root, file: file}
 	d := document.Decoder{Later: isLater}
 	d.Decode(root, e, "")
 	e.Extends = extends
-	problems = append(d.Problems(), e.shape()...)
+	problems = append(problems, d.Problems()...)
+	problems = append(problems, e.shape(problems)...)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -45,7 +44,8 @@ func Decode(file string, src []byte, load func(path string) ([]byte, error), set
 func ParseSetting(text string) (Setting, error) { return document.ParseSetting("--set", text) }
 
 // resolve parses a file and, if it extends another, makes the twin: the other
-// file, with this file's own keys and then its settings.
+// file, with this file's own keys and then its settings. Without a tree there
+// is nothing to go on with; with one there may still be problems.
 func resolve(file string, src []byte, load func(string) ([]byte, error), chain []string) (*document.Node, Problems) {
 	root, problems := document.Parse(file, src)
 	if len(problems) > 0 || root.Kind != document.Map {
@@ -102,7 +102,7 @@ func loadBase(file string, extends *document.Node, load func(string) ([]byte, er
 		return refuse(fmt.Sprintf("%q cannot be read: %v", name, err), "a path is relative to the file that names it")
 	}
 	base, problems := resolve(name, src, load, append(slices.Clone(chain), name))
-	if len(problems) > 0 {
+	if base == nil || len(problems) > 0 {
 		return nil, problems
 	}
 	if base.Kind != document.Map {

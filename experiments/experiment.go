@@ -103,6 +103,16 @@ func (e *Experiment) File() string { return e.file }
 // PositionOf is the place of a value in the file, by its dotted path.
 func (e *Experiment) PositionOf(path string) document.Position { return e.root.PositionOf(path) }
 
+// lineOf is the line of a value in the experiment's own file, 0 for what a
+// twin takes from the file it extends or a command line sets.
+func (e *Experiment) lineOf(path string) int {
+	pos := e.PositionOf(path)
+	if pos.Source == nil || pos.Source.Name != e.file {
+		return 0
+	}
+	return pos.Line
+}
+
 // Has says whether the file gives a value, rather than leaving it to a default.
 func (e *Experiment) Has(path string) bool { return e.root.Find(path) != nil }
 

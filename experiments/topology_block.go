@@ -113,7 +113,7 @@ func (calls *Calls) UnmarshalNode(d *document.Decoder, n *document.Node, path st
 func unknownWord(key, word string, known, later []string) string {
 	for _, l := range later {
 		if l == word {
-			return fmt.Sprintf("`%s: %s` is in the format but not in this version: choose one of %s", key, word, strings.Join(known, ", "))
+			return fmt.Sprintf("the %s `%s` is in the format but not in this version: choose one of %s", key, word, strings.Join(known, ", "))
 		}
 	}
 	if near := document.DidYouMean(word, known); near != "" {

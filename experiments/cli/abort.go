@@ -59,7 +59,7 @@ func onlyRun(ctx context.Context, named []string) (string, error) {
 	case 0:
 		return "", usagef("no run is under way")
 	case 1:
-		return live[0].ID, nil
+		return live[0].RunID, nil
 	}
 	return "", usagef("%d runs are under way: name one, see `firedrill status`", len(live))
 }

@@ -27,7 +27,7 @@ const (
 func (s *session) demonstrate(ctx context.Context, choices drill.Choices) error {
 	var drills []*drill.Drill
 	for _, name := range demonstration {
-		d, err := drill.LoadFS(library.FS, name, choices)
+		d, err := drill.LoadFS(library.FS(), name, choices)
 		if err != nil {
 			return err
 		}

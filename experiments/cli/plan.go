@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"firedrill/experiments"
 	"firedrill/experiments/predict"
 )
 
@@ -38,7 +37,7 @@ func planCommand(a *app) *cobra.Command {
 				}
 				return nil
 			}
-			return experiments.WritePlan(a.Out, p)
+			return p.WriteText(a.Out)
 		},
 	}
 	f.register(c)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"firedrill/experiments/drill"
@@ -72,8 +73,8 @@ func (v *screen) show(u measure.Update) {
 		v.progress.Note(at, fmt.Sprintf("stopped by %s: %s", u.Stopped.By, u.Stopped.Reason))
 	case u.Fault != "":
 		word := u.Instant
-		if u.Note != "" {
-			word += ": " + u.Note
+		if first, _, _ := strings.Cut(u.Note, ";"); first != "" {
+			word += ": " + first // the rest is in the report
 		}
 		v.progress.Fault(at, u.Fault, word, u.Instant == journal.Unproved || u.Instant == journal.Unverified)
 	case u.Phase != "":
@@ -81,9 +82,9 @@ func (v *screen) show(u measure.Update) {
 		v.progress.Update(v.state)
 	default:
 		if passed := u.Elapsed - v.state.Elapsed; passed > 0 && v.state.Elapsed > 0 {
-			v.state.Rate = float64(u.Sent-v.state.Sent) / passed.Seconds()
+			v.state.Rate = float64(int(u.Sent)-v.state.Sent) / passed.Seconds()
 		}
-		v.state.Elapsed, v.state.Sent, v.state.OK, v.state.Failed = u.Elapsed, u.Sent, u.OK, u.Failed
+		v.state.Elapsed, v.state.Sent, v.state.OK, v.state.Failed = u.Elapsed, int(u.Sent), int(u.OK), int(u.Failed)
 		v.progress.Update(v.state)
 	}
 }

@@ -41,10 +41,10 @@ func statusCommand(a *app) *cobra.Command {
 				fmt.Fprintln(a.Out, "no run is under way, 0 faults active")
 			}
 			for _, r := range runs {
-				fmt.Fprintf(a.Out, "run %s: %d links, %d faults active\n", r.ID, r.Links, len(r.Faults))
+				fmt.Fprintf(a.Out, "run %s: %d links, %d faults active\n", r.RunID, len(r.Links), len(r.Faults))
 				for _, f := range r.Faults {
 					left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
-					fmt.Fprintf(a.Out, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(f.On, ", "), left)
+					fmt.Fprintf(a.Out, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
 				}
 			}
 			return nil
@@ -52,4 +52,12 @@ func statusCommand(a *app) *cobra.Command {
 	}
 	a.outputFlag(c)
 	return c
+}
+
+// placesOf is what an active fault is on.
+func placesOf(f guard.ActiveFault) []string {
+	if f.Embedded != nil {
+		return []string{f.Embedded.Node}
+	}
+	return f.Links
 }

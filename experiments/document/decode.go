@@ -206,6 +206,9 @@ func (d *Decoder) Unknown(e Entry, path string, known []string, block reflect.Ty
 		}
 	}
 	d.ReportKey(e, path, message, hint)
+	if near := Nearest(e.Key, known); near != "" {
+		d.problems[len(d.problems)-1].Near = strings.TrimSuffix(path, e.Key) + near
+	}
 }
 
 // collect lists the fields of a struct by key, inlined ones included.

@@ -126,8 +126,9 @@ func (n *Node) child(part string) *Node {
 	return n.Items[i]
 }
 
-// PositionOf is the place of the key that a path names (of the item, in a
-// list), or of the longest part of the path that is in the file.
+// PositionOf is the place of the plain value that a path names, of the key if
+// the value is a block or a list (of the item, in a list); for a path that is
+// not in the file, of the longest part of it that is.
 func (n *Node) PositionOf(path string) Position {
 	if n == nil {
 		return Position{}
@@ -144,7 +145,7 @@ func (n *Node) PositionOf(path string) Position {
 		pos = next.Pos
 		if n.Kind == Map {
 			for _, e := range n.Entries {
-				if e.Key == part {
+				if e.Key == part && next.Kind != Scalar {
 					pos = e.Pos
 				}
 			}

@@ -18,6 +18,7 @@ type Problem struct {
 	Message    string
 	Hint       string // what to do, when the message does not say it
 	SourceLine string
+	Near       string // the path that was most likely meant by an unknown key
 }
 
 // Problems is everything that is wrong with a file, in the order of its lines.

@@ -21,7 +21,7 @@ const planName = trial.PlanFile
 
 // Targets has every target of this version by its name in the file.
 var Targets = map[string]func() targets.Target{
-	"embedded": func() targets.Target { return embedded.New() },
+	"embedded": func() targets.Target { return embedded.New(embedded.Options{}) },
 }
 
 // Conditions are those of one run.
@@ -48,7 +48,7 @@ func (d *Drill) Run(ctx context.Context, c Conditions) (verdict.Verdict, error) 
 		c.Dir = filepath.Join(RunsDir(c.StateDir), c.ID)
 	}
 	return trial.Run(ctx, d.Plan, trial.Options{
-		ID: c.ID, Dir: c.Dir, StateDir: c.StateDir, Source: d.Source,
+		ID: c.ID, Dir: c.Dir, StateDir: c.StateDir, Source: d.Source, Version: Version(),
 		Target: make(), Notify: c.Notify, Linger: c.Linger, Sabotage: c.Sabotage,
 	})
 }

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -101,7 +100,7 @@ func (c *conductor) begin(phase string, at int64, length time.Duration) {
 // judge opens the gate, or ends the run: a steady state that did not hold
 // makes it invalid, and nothing is injected.
 func (c *conductor) judge(at int64) {
-	held, reason := c.tee.judgeGate(c.generator.Live().InFlight)
+	held, reason := c.tee.judgeGate(int(c.generator.Live().InFlight))
 	outcome := journal.OK
 	if !held {
 		outcome = journal.Fail
@@ -238,17 +237,11 @@ func (c *conductor) finish() {
 	if c.loadErr != nil {
 		c.failure("the load generator failed: %v", c.loadErr)
 	}
-	stats, err := json.Marshal(c.stats())
+	figures, err := c.generator.Event(clock.Now())
 	if err != nil {
 		c.failure("the generator's figures cannot be written: %v", err)
 		return
 	}
-	c.emit(journal.Event{Kind: journal.Load, Text: string(stats)})
+	c.emit(figures)
 	c.close()
-}
-
-func (c *conductor) stats() journal.LoadStats {
-	s := c.generator.Stats()
-	s.RecorderWait = c.Journal.Wait().Seconds()
-	return s
 }

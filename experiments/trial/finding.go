@@ -62,7 +62,7 @@ func liftRule(o *outcome) []finding {
 		case l.Lifted == 0:
 			why = "its lift was never acknowledged"
 		case l.Unverified:
-			why = "it was still seen after the lift"
+			why = "it was still seen after the lift" + withText(l.Doubt)
 		}
 		out = append(out, finding{verdict.Error, fmt.Sprintf("%s was not verified as lifted: %s", name(f), why), true})
 	}
@@ -91,7 +91,7 @@ func cleanRule(o *outcome) []finding {
 	var out []finding
 	for _, c := range o.line.Cleans {
 		if !c.OK {
-			out = append(out, finding{word: verdict.Error, reason: "the closing check failed: " + c.Text})
+			out = append(out, finding{word: verdict.Error, reason: "the closing check failed, that " + c.Text + withText(c.Note)})
 		}
 	}
 	return out

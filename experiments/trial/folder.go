@@ -28,6 +28,31 @@ func JournalPath(dir string, i int) string {
 	return filepath.Join(dir, fmt.Sprintf("trial-%d", i), JournalFile)
 }
 
+// Replay feeds every recorded step of a run's cores to fresh ones, in all its
+// trials. A journal that cannot be read to its end is an error.
+func Replay(dir string) (verdict.Replay, error) {
+	var all []verdict.Replay
+	for i := 1; ; i++ {
+		path := JournalPath(dir, i)
+		if i > 1 && !exists(path) {
+			return mergeReplays(all), nil
+		}
+		cores := newReplayer()
+		var torn error
+		for e, err := range fileSource(path)() {
+			if err != nil {
+				torn = err
+				break
+			}
+			cores.Add(e)
+		}
+		all = append(all, cores.close(torn != nil))
+		if torn != nil {
+			return mergeReplays(all), fmt.Errorf("trial %d: %w", i, torn)
+		}
+	}
+}
+
 // Source gives a trial's events from the beginning, each time it is called.
 // The last pair holds the error that ended the reading, if one did.
 type Source func() iter.Seq2[journal.Event, error]

@@ -26,6 +26,7 @@ type Options struct {
 	Dir      string // the run's folder, which Run makes; it must not exist
 	StateDir string // where guards are registered; empty = guard.DefaultStateDir
 	Source   []byte // the experiment file as read
+	Version  string // of this program, for the verdict
 	Target   targets.Target
 	Notify   func(measure.Update)
 	Linger   time.Duration  // how long the links outlive a killed harness
@@ -111,6 +112,9 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	w, err := store.Create(path)
 	if err != nil {
 		return fmt.Errorf("start the journal: %w", err)
+	}
+	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version} {
+		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
 	measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
 	gone := journal.Event{Kind: journal.Clean, Outcome: journal.OK, Text: "the guard has ended and with it every link"}

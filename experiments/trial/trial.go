@@ -36,7 +36,7 @@ type outcome struct {
 
 // judgeTrial judges one trial from its journal.
 func judgeTrial(p *experiments.Plan, src Source) *outcome {
-	o := &outcome{plan: p, scope: ScopeOf(p), line: expect.NewTimeline()}
+	o := &outcome{plan: p, scope: p.Scope(), line: expect.NewTimeline()}
 	for e, err := range src() {
 		if err != nil {
 			o.read = err

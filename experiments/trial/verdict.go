@@ -1,7 +1,9 @@
 package trial
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -21,6 +23,7 @@ func Of(p *experiments.Plan, sources []Source) verdict.Verdict {
 		return verdict.Verdict{SchemaVersion: verdict.SchemaVersion, Name: p.Name, Verdict: verdict.Error,
 			Reason: "no trial was run", Exit: verdict.ExitError, Expected: expectedOf(p)}
 	}
+	trials, left := begun(trials)
 	decides := deciding(trials)
 	v := verdict.Verdict{
 		SchemaVersion: verdict.SchemaVersion,
@@ -29,10 +32,13 @@ func Of(p *experiments.Plan, sources []Source) verdict.Verdict {
 		Verdict: decides.word, Reason: decides.reason,
 		Expectations: mergeRows(trials, func(o *outcome) []verdict.Row { return o.expect }),
 		SteadyState:  mergeRows(trials, func(o *outcome) []verdict.Row { return o.steady }),
-		Replay:       mergeReplays(trials),
+		Replay:       mergeReplays(replays(trials)),
 		Warnings:     slices.Clone(p.Warnings),
 	}
 	decides.facts(&v)
+	if left > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%d of %d trials were not run", left, left+len(trials)))
+	}
 	unverified := false
 	for i, t := range trials {
 		unverified = unverified || t.unverified
@@ -55,6 +61,21 @@ func expectedOf(p *experiments.Plan) verdict.Word {
 		return verdict.Pass
 	}
 	return p.Expected
+}
+
+// begun leaves out the trials that were not begun because one before them was
+// stopped or failed. They have no journal.
+func begun(trials []*outcome) (run []*outcome, left int) {
+	stopped := false
+	for _, t := range trials {
+		if stopped && errors.Is(t.read, fs.ErrNotExist) {
+			left++
+			continue
+		}
+		run = append(run, t)
+		stopped = stopped || t.unverified || t.word == verdict.Aborted || t.word == verdict.Error
+	}
+	return run, left
 }
 
 // deciding is the trial with the gravest verdict, the first of them; an
@@ -144,15 +165,27 @@ func unexpected(v *verdict.Verdict, trials []*outcome) string {
 }
 
 // mergeReplays adds the trials' replays up.
-func mergeReplays(trials []*outcome) verdict.Replay {
-	out := trials[0].replay
-	for i, t := range trials[1:] {
-		out.Cores += t.replay.Cores
-		out.Decisions += t.replay.Decisions
-		out.Identical = out.Identical && t.replay.Identical
-		if out.Reason == "" && t.replay.Reason != "" {
-			out.Reason = fmt.Sprintf("trial %d: %s", i+2, t.replay.Reason)
+func mergeReplays(trials []verdict.Replay) verdict.Replay {
+	if len(trials) == 0 {
+		return verdict.Replay{}
+	}
+	out := trials[0]
+	for i, r := range trials[1:] {
+		out.Cores += r.Cores
+		out.Decisions += r.Decisions
+		out.Identical = out.Identical && r.Identical
+		if out.Reason == "" && r.Reason != "" {
+			out.Reason = fmt.Sprintf("trial %d: %s", i+2, r.Reason)
 		}
+	}
+	return out
+}
+
+// replays are the trials' replays.
+func replays(trials []*outcome) []verdict.Replay {
+	out := make([]verdict.Replay, 0, len(trials))
+	for _, t := range trials {
+		out = append(out, t.replay)
 	}
 	return out
 }
@@ -188,7 +221,7 @@ func (o *outcome) facts(v *verdict.Verdict) {
 		})
 	}
 	for _, c := range l.Cleans {
-		v.Clean = append(v.Clean, verdict.Check{What: c.Text, OK: c.OK})
+		v.Clean = append(v.Clean, verdict.Check{What: c.Text, OK: c.OK, Note: c.Note})
 	}
 	if s := l.Load; s != nil {
 		v.Load = verdict.Load{Planned: s.Planned, Sent: s.Sent, Skipped: s.Skipped,

@@ -194,7 +194,7 @@ var scenes = []scene{
 	{"victim gone", []edit{without(fault(journal.Verified)), adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(5 * sec), Text: journal.Void})}, verdict.Inconclusive, 2, "lost its victim"},
 
 	{"lift not verified", []edit{without(fault(journal.Verified))}, verdict.Error, 6, "not verified as lifted"},
-	{"still seen after the lift", []edit{adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(7 * sec), Text: journal.Unverified})}, verdict.Error, 6, "still seen"},
+	{"still seen after the lift", []edit{adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(7 * sec), Text: journal.Unverified, Data: []byte("no answer in 2 s")})}, verdict.Error, 6, "still seen after the lift: no answer in 2 s"},
 	{"lift not acknowledged", []edit{without(fault(journal.Lifted)), without(fault(journal.Verified))}, verdict.Error, 6, "never acknowledged"},
 	{"verified before the lift", []edit{change(fault(journal.Verified), func(e *journal.Event) { e.At = at(5 * sec) })}, verdict.Error, 6, "not verified"},
 	{"ordered only", []edit{without(func(e journal.Event) bool { return e.Kind == journal.Fault && e.Text != journal.Ordered })}, verdict.Error, 6, "not verified"},
@@ -211,7 +211,7 @@ var scenes = []scene{
 	{"aborted", []edit{abortedAt(4 * sec)}, verdict.Aborted, 5, "signal SIGINT: interrupted at the terminal"},
 	{"harness failed", []edit{adding(journal.Event{Kind: journal.Failure, At: at(4 * sec), Text: "no space left on device"})}, verdict.Error, 4, "no space left"},
 	{"failure wins over an abort", []edit{abortedAt(4 * sec), adding(journal.Event{Kind: journal.Failure, At: at(4 * sec), Text: "the guard died"})}, verdict.Error, 4, "the guard died"},
-	{"not clean at the end", []edit{adding(journal.Event{Kind: journal.Clean, At: at(phaseEnd), Outcome: journal.Fail, Text: "port 4711 is still open"})}, verdict.Error, 4, "port 4711"},
+	{"not clean at the end", []edit{adding(journal.Event{Kind: journal.Clean, At: at(phaseEnd), Outcome: journal.Fail, Text: "every port is free again", Data: []byte("4711 still accepts")})}, verdict.Error, 4, "that every port is free again: 4711 still accepts"},
 	{"torn", []edit{func(s *tale) {
 		s.log = s.log[:len(s.log)*9/10]
 		s.end = &store.TornError{Offset: 4711, Events: 99, Cause: errors.New("cut")}
@@ -401,6 +401,15 @@ func TestTrialsAreMerged(t *testing.T) {
 	stopped := newTale(t, gateStops)
 	if v := trial.Of(p, []trial.Source{source(good.log, nil), source(stopped.log, nil)}); v.Verdict != verdict.Invalid {
 		t.Errorf("a trial that ended at its gate: got\n%s", show(v))
+	}
+	ended := newTale(t, abortedAt(4*sec))
+	missing := source(nil, fmt.Errorf("there is no journal: %w", os.ErrNotExist))
+	if v := trial.Of(p, []trial.Source{source(ended.log, nil), missing, missing}); v.Verdict != verdict.Aborted || v.Exit != 5 ||
+		!slices.Contains(v.Warnings, "2 of 3 trials were not run") {
+		t.Errorf("trials left out after an abort: got\n%s", show(v))
+	}
+	if v := trial.Of(p, []trial.Source{source(good.log, nil), missing}); v.Verdict != verdict.Error {
+		t.Errorf("a journal lost after a pass: got\n%s", show(v))
 	}
 	if v := trial.Of(p, nil); v.Verdict != verdict.Error || v.Exit != 4 {
 		t.Errorf("no trial at all: got\n%s", show(v))

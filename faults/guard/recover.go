@@ -28,7 +28,7 @@ func Recover(ctx context.Context, stateDir string) ([]Recovered, error) {
 	if stateDir == "" {
 		stateDir = DefaultStateDir()
 	}
-	list := filepath.Join(stateDir, "runs")
+	list := filepath.Join(stateDir, "ledgers")
 	names, err := os.ReadDir(list)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -119,7 +119,7 @@ func (l *ledger) void(runDir, why string) ([]string, error) {
 
 // enlist puts the run on the list that Recover reads; the returned function takes it off.
 func enlist(o Options) (func() error, error) {
-	dir := filepath.Join(o.StateDir, "runs")
+	dir := filepath.Join(o.StateDir, "ledgers")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}

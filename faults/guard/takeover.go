@@ -114,7 +114,7 @@ func (c *Client) closeLedger(a Abort) error {
 		err = l.append(Entry{Kind: lineAbort, Abort: &a})
 	}
 	if err == nil {
-		err = os.Remove(filepath.Join(c.o.StateDir, "runs", c.o.RunID))
+		err = os.Remove(filepath.Join(c.o.StateDir, "ledgers", c.o.RunID))
 	}
 	return errors.Join(err, l.close())
 }

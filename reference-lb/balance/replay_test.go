@@ -133,3 +133,63 @@ func TestReplayFindsGapsAndPassesErrorsOn(t *testing.T) {
 		t.Error("a bad configuration was replayed")
 	}
 }
+
+// inJournal is the records as a journal holds them, with those of a second core between.
+func inJournal(t *testing.T, cfg Config, hosts []Host, records []Record) []journal.Event {
+	t.Helper()
+	data, err := AppendConfig(nil, cfg, hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []journal.Event
+	for _, node := range []string{"b-1", "b-2"} {
+		list = append(list, journal.Event{Kind: journal.CoreConfig, Node: node, Seq: 11, Data: data})
+	}
+	for _, r := range records {
+		for _, node := range []string{"b-1", "b-2"} {
+			list = append(list, journal.Event{Kind: journal.CoreInput, Node: node, Seq: r.Seq, At: r.At, Data: r.Input},
+				journal.Event{Kind: journal.Note, Text: "between"},
+				journal.Event{Kind: journal.CoreOutput, Node: node, Seq: r.Seq, At: r.At, Data: r.Output})
+		}
+	}
+	return list
+}
+
+func events(list []journal.Event) iter.Seq2[journal.Event, error] {
+	return func(yield func(journal.Event, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestReplayJournalConfirmsEveryCore(t *testing.T) {
+	cfg, hosts, records := recorded(t, 300)
+	list := inJournal(t, cfg, hosts, records)
+	done, err := ReplayJournal(events(list))
+	if err != nil || len(done) != 2 || done["b-1"] != done["b-2"] || done["b-1"].Steps != uint64(len(records)) {
+		t.Fatalf("%+v %v", done, err)
+	}
+	// The last output was lost with the machine.
+	if done, err = ReplayJournal(events(list[:len(list)-1])); err != nil || done["b-2"].Steps != uint64(len(records))-1 {
+		t.Errorf("torn: %+v %v", done, err)
+	}
+	n := len(list) - 1
+	changed := slices.Clone(list)
+	changed[n].Data = slices.Clone(changed[n].Data)
+	changed[n].Data[0] ^= 1
+	var d *Difference
+	if _, err := ReplayJournal(events(changed)); !errors.As(err, &d) || d.Node != "b-2" || d.Seq != uint64(len(records)) {
+		t.Errorf("flipped: %v", err)
+	}
+	for name, bad := range map[string][]journal.Event{
+		"no configuration": list[2:], "configuration twice": append(slices.Clone(list[:1]), list...),
+		"input missing": slices.Delete(slices.Clone(list), 2, 3), "output missing": slices.Delete(slices.Clone(list), 4, 5),
+	} {
+		if _, err := ReplayJournal(events(bad)); err == nil {
+			t.Errorf("%s: confirmed", name)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,12 @@ func (m *memory) of(k journal.Kind) []journal.Event {
 		}
 	}
 	return list
+}
+
+func (m *memory) list() []journal.Event {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.events)
 }
 
 // caller is an HTTP client with nothing of its own: each request is sent once.

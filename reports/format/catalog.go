@@ -8,6 +8,7 @@ import (
 	"firedrill/reports"
 	"firedrill/reports/html"
 	"firedrill/reports/json"
+	"firedrill/reports/junit"
 	"firedrill/reports/text"
 )
 
@@ -20,9 +21,10 @@ type Format struct {
 
 // Catalog has every format by the name that --report and --format take.
 var Catalog = map[string]Format{
-	"html": {"report.html", "one self-contained page with charts", html.Write},
-	"json": {"verdict.json", "the verdict as an object, a list for several", json.Write},
-	"text": {"report.txt", "plain lines for a terminal", text.Write},
+	"html":  {"report.html", "one self-contained page with charts", html.Write},
+	"json":  {"verdict.json", "the verdict as an object, a list for several", json.Write},
+	"junit": {"junit.xml", "JUnit XML for build servers", junit.Write},
+	"text":  {"report.txt", "plain lines for a terminal", text.Write},
 }
 
 // Names are the formats in alphabetical order.
