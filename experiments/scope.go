@@ -7,67 +7,79 @@ import (
 	"firedrill/targets"
 )
 
-// Scope is what the folds need to know of a plan beside their rows.
+// Scope is what folds need to know of a plan. The gate and the abort
+// conditions of a live run use it too.
 func (p *Plan) Scope() expect.Scope {
-	s := expect.Scope{
-		Victims: map[uint16][]string{},
-		Fall:    map[string]int{},
-		Timeout: p.Load.Timeout.D(),
-		Steady:  p.SteadyState,
+	sc := expect.Scope{
+		Victims: map[uint16][]string{}, Fall: map[string]int{},
+		Timeout: p.Load.Timeout.D(), Steady: p.SteadyState, OnPath: p.pathOf(),
 	}
 	for _, f := range p.Faults {
-		s.Victims[uint16(f.ID)] = append(append([]string(nil), f.Nodes...), f.Links...)
-	}
-	nodes := map[string]targets.Node{}
-	for _, n := range p.Topology.Nodes {
-		nodes[n.Name] = n
-	}
-	for _, l := range p.Topology.Links {
-		if b := nodes[l.From].Balancer; b != nil && b.Health != nil {
-			s.Fall[l.To] = b.Health.Fall
-		}
+		sc.Victims[uint16(f.ID)] = append(append([]string{}, f.Nodes...), f.Links...)
 	}
 	for _, r := range p.Load.Routes {
-		s.Routes = append(s.Routes, r.Path)
+		sc.Routes = append(sc.Routes, r.Path)
 	}
-	paths := p.paths(nodes)
-	s.OnPath = func(link string, route uint16) bool {
-		return int(route) < len(paths) && paths[route][link]
-	}
-	return s
-}
-
-// paths is, for each route, the links that a request of it may pass.
-func (p *Plan) paths(nodes map[string]targets.Node) []map[string]bool {
-	out := make([]map[string]bool, len(p.Load.Routes))
-	for i, r := range p.Load.Routes {
-		on := map[string]bool{}
-		reach(p.Topology.Links, nodes, targets.Load, r.Path, on)
-		out[i] = on
-	}
-	return out
-}
-
-// reach marks the links from a caller on that a request of the path may pass.
-func reach(links []targets.Link, nodes map[string]targets.Node, from, path string, on map[string]bool) {
-	for _, l := range links {
-		if l.From != from || on[l.Name()] || !calls(nodes[from], nodes[l.To].Of, path) {
-			continue
-		}
-		on[l.Name()] = true
-		reach(links, nodes, l.To, path, on)
-	}
-}
-
-// calls says whether a node, asked for path, goes on to the node called to.
-func calls(from targets.Node, to, path string) bool {
-	if from.Service == nil {
-		return true // the load and balancers pass everything on
-	}
-	for _, c := range from.Service.Calls {
-		if c.To == to && strings.HasPrefix(path, c.On) {
-			return true
+	fall := map[string]int{}
+	for _, n := range p.Topology.Nodes {
+		if n.Balancer != nil && n.Balancer.Health != nil {
+			fall[n.Name] = n.Balancer.Health.WithDefaults().Fall
 		}
 	}
-	return false
+	for _, l := range p.Topology.Links {
+		if k := fall[l.From]; k > 0 {
+			sc.Fall[l.To] = max(sc.Fall[l.To], k)
+		}
+	}
+	return sc
+}
+
+// pathOf tells whether requests of a route pass a link: its caller is reached
+// from the entry, and calls its far side on that path.
+func (p *Plan) pathOf() func(link string, route uint16) bool {
+	type pair struct {
+		from, to string
+		route    uint16
+	}
+	of := map[string]string{targets.Load: targets.Load}
+	first := map[string]targets.Node{}
+	for _, n := range p.Topology.Nodes {
+		of[n.Name] = n.Of
+		if _, ok := first[n.Of]; !ok {
+			first[n.Of] = n
+		}
+	}
+	passes := map[pair]bool{}
+	var walk func(node, path string, route uint16)
+	walk = func(node, path string, route uint16) {
+		step := func(to string) {
+			if k := (pair{node, to, route}); !passes[k] {
+				passes[k] = true
+				walk(to, path, route)
+			}
+		}
+		switch n := first[node]; {
+		case n.Balancer != nil:
+			step(n.Balancer.To)
+		case n.Service != nil:
+			for _, c := range n.Service.Calls {
+				if strings.HasPrefix(path, c.On) {
+					step(c.To)
+				}
+			}
+		}
+	}
+	routes := p.Load.Routes
+	if len(routes) == 0 {
+		routes = []Route{{Path: "/"}}
+	}
+	entry := of[p.Topology.Entry]
+	for i, r := range routes {
+		passes[pair{targets.Load, entry, uint16(i)}] = true
+		walk(entry, r.Path, uint16(i))
+	}
+	return func(link string, route uint16) bool {
+		l, ok := targets.ParseLink(link)
+		return ok && passes[pair{of[l.From], of[l.To], route}]
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 const (
 	poll   = 20 * time.Millisecond  // between two tries at the lock
 	window = 250 * time.Millisecond // over which busyness is taken
-	settle = 90 * time.Second       // longest wait for idle processors
+	settle = 90 * time.Second       // longest wait for idle processors, all tests of a process together
 	spare  = 30 * time.Second       // kept of the test's own deadline
 )
 
@@ -23,9 +24,10 @@ const (
 func Path() string { return filepath.Join(os.TempDir(), "firedrill-timing.lock") }
 
 // Lock gives the test the machine for itself until it ends, as far as the
-// module's other timed tests are concerned, and waits, at most 90 s, for the
-// processors to be idle. It says in the test's log what it waited and whether
-// they were; a test whose claim needs more measures a control of its own (see
+// module's other timed tests are concerned, and waits for the processors to be
+// idle: at most 90 s over all tests of a test binary, so that a machine that is
+// never idle does not cost it its deadline. It says in the test's log what it
+// waited and whether they were; a test whose claim needs more measures a control of its own (see
 // require.Idle). One test takes it once: a second time it would wait for itself.
 func Lock(t testing.TB) {
 	t.Helper()
@@ -77,23 +79,44 @@ func within(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(t.Context(), limit)
 }
 
+// patience is what is left of settle in this process.
+var patience = budget{left: settle}
+
+type budget struct {
+	mu   sync.Mutex
+	left time.Duration
+}
+
+func (b *budget) rest() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.left
+}
+
+func (b *budget) spend(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left = max(0, b.left-max(0, d))
+}
+
 // settled waits until others leave the processors alone, and says so if not.
 func settled(t testing.TB) {
 	t.Helper()
 	ctx, cancel := within(t)
 	defer cancel()
-	ctx, stop := context.WithTimeout(ctx, settle)
+	ctx, stop := context.WithTimeout(ctx, max(patience.rest(), 3*window)) // a look is always taken
 	defer stop()
 	began := time.Now()
 	seen, calm := calm(ctx, ticks, window)
-	waited := time.Since(began).Round(100 * time.Millisecond)
+	waited := time.Since(began)
+	patience.spend(waited - 2*window) // what a look costs on an idle machine is free
 	switch {
 	case !seen:
 		t.Logf("how busy the processors are cannot be seen on %s", runtime.GOOS)
 	case !calm:
-		t.Logf("after %v the processors are still busy with something else: times may be disturbed", waited)
+		t.Logf("after %v the processors are still busy with something else: times may be disturbed", waited.Round(100*time.Millisecond))
 	case waited > 2*time.Second:
-		t.Logf("waited %v for idle processors", waited)
+		t.Logf("waited %v for idle processors", waited.Round(100*time.Millisecond))
 	}
 }
 

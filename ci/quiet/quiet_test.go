@@ -145,6 +145,17 @@ func TestCalmIsTwoIdleWindowsInARow(t *testing.T) {
 	}
 }
 
+func TestPatienceIsSpentOnce(t *testing.T) {
+	b := budget{left: 10 * time.Second}
+	for _, c := range []struct{ spend, left time.Duration }{
+		{-time.Second, 10 * time.Second}, {4 * time.Second, 6 * time.Second}, {time.Minute, 0}, {time.Second, 0},
+	} {
+		if b.spend(c.spend); b.rest() != c.left {
+			t.Errorf("after %v more there are %v left, wanted %v", c.spend, b.rest(), c.left)
+		}
+	}
+}
+
 func TestEnough(t *testing.T) {
 	for _, c := range []struct {
 		idle, total uint64

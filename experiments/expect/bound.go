@@ -60,8 +60,15 @@ func predictedLimits(r Row, p *Prediction) (limits, string) {
 	}
 	v := p.Estimate.High + r.Bound.Slack
 	text := fmt.Sprintf("max %s (predicted)", Figure(v, unit))
-	if Catalog[r.Measure].Time && p.Lateness > 0 {
-		text = fmt.Sprintf("max %s (predicted) + %s (lateness of the checks)", Figure(v, unit), Figure(p.Lateness, unit))
+	if !Catalog[r.Measure].Time {
+		return limits{high: &v, text: text}, ""
+	}
+	if p.Answer > 0 {
+		text += fmt.Sprintf(" + %s (longest answer of a check)", Figure(p.Answer, unit))
+		v += p.Answer
+	}
+	if p.Lateness > 0 {
+		text += fmt.Sprintf(" + %s (lateness of the checks)", Figure(p.Lateness, unit))
 		if p.Lateness > float64(latenessShare*p.Estimate.High) {
 			return limits{high: &v, text: text}, fmt.Sprintf("its checks started up to %s late, more than 5%% of the predicted %s: too late to compare",
 				Figure(p.Lateness, unit), Figure(p.Estimate.High, unit))

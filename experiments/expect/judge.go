@@ -13,6 +13,9 @@ type Prediction struct {
 	// Lateness is the largest start − due of the checks concerned in this run, in
 	// seconds: a term of its own beside the predicted time.
 	Lateness float64
+	// Answer is the longest answer of the node's checks in the baseline, in
+	// seconds: what a predicted recovery_time adds to rise · interval.
+	Answer float64
 }
 
 // Judgement is the outcome of a row.

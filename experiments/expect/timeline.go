@@ -32,6 +32,7 @@ type Life struct {
 	Unproved, Unverified, Void bool
 	Touched, Untouched         int
 	Evidence                   string // what proved it, or why nothing did
+	Doubt                      string // what was seen of it after the lift
 }
 
 // Entry is an instant with a sentence.
@@ -39,6 +40,7 @@ type Entry struct {
 	At   int64
 	Who  string
 	Text string
+	Note string // its Data
 	OK   bool
 }
 
@@ -120,7 +122,7 @@ func (t *Timeline) Add(e journal.Event) {
 }
 
 func entryOf(e journal.Event) Entry {
-	return Entry{At: e.At, Who: e.Node, Text: e.Text, OK: e.Outcome == journal.OK}
+	return Entry{At: e.At, Who: e.Node, Text: e.Text, Note: string(e.Data), OK: e.Outcome == journal.OK}
 }
 
 func byAt(a, b Entry) bool { return a.At < b.At }
@@ -171,6 +173,7 @@ func (t *Timeline) addFault(e journal.Event) {
 		earliest(&f.Verified)
 	case journal.Unverified:
 		f.Unverified = true
+		f.Doubt = string(e.Data)
 	case journal.Unproved:
 		f.Unproved = true
 		f.Evidence = string(e.Data)

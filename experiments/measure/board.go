@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 
 	"firedrill/targets"
@@ -14,10 +15,13 @@ type board struct {
 	fabric targets.Fabric
 	mu     sync.Mutex
 	addrs  map[string]string
+	behind map[string]string // upstream by link
 	order  []string
 }
 
-func newBoard(f targets.Fabric) *board { return &board{fabric: f, addrs: map[string]string{}} }
+func newBoard(f targets.Fabric) *board {
+	return &board{fabric: f, addrs: map[string]string{}, behind: map[string]string{}}
+}
 
 // OpenLink implements targets.Fabric.
 func (b *board) OpenLink(ctx context.Context, link, upstream string) (string, error) {
@@ -27,7 +31,7 @@ func (b *board) OpenLink(ctx context.Context, link, upstream string) (string, er
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.addrs[link] = addr
+	b.addrs[link], b.behind[link] = addr, upstream
 	b.order = append(b.order, link)
 	return addr, nil
 }
@@ -48,4 +52,11 @@ func (b *board) all() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.order...)
+}
+
+// upstreams is every node address that a link was opened to.
+func (b *board) upstreams() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.behind)
 }

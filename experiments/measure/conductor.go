@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -101,7 +100,7 @@ func (c *conductor) begin(phase string, at int64, length time.Duration) {
 // judge opens the gate, or ends the run: a steady state that did not hold
 // makes it invalid, and nothing is injected.
 func (c *conductor) judge(at int64) {
-	held, reason := c.tee.judgeGate(c.generator.Live().InFlight)
+	held, reason := c.tee.judgeGate(int(c.generator.Live().InFlight))
 	outcome := journal.OK
 	if !held {
 		outcome = journal.Fail
@@ -155,8 +154,8 @@ func (c *conductor) loop(ctx context.Context) {
 			c.stop(abortStop(a))
 		case <-c.Guard.Done():
 			c.stop(guardGone)
-		case <-c.journal.Failed():
-			c.stop(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", c.journal.Err()), Err: true})
+		case <-c.Journal.Failed():
+			c.stop(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", c.Journal.Err()), Err: true})
 		case <-limit.C:
 			c.stop(&Stop{By: "limits.duration", Reason: fmt.Sprintf("the run lasted longer than %v", c.limit())})
 		}
@@ -238,17 +237,11 @@ func (c *conductor) finish() {
 	if c.loadErr != nil {
 		c.failure("the load generator failed: %v", c.loadErr)
 	}
-	stats, err := json.Marshal(c.stats())
+	figures, err := c.generator.Event(clock.Now())
 	if err != nil {
 		c.failure("the generator's figures cannot be written: %v", err)
 		return
 	}
-	c.emit(journal.Event{Kind: journal.Load, Text: string(stats)})
+	c.emit(figures)
 	c.close()
-}
-
-func (c *conductor) stats() journal.LoadStats {
-	s := c.generator.Stats()
-	s.RecorderWait = c.journal.Wait().Seconds()
-	return s
 }

@@ -2,9 +2,7 @@ package measure
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"firedrill/experiments"
@@ -44,27 +42,20 @@ type Victims interface {
 	Do(ctx context.Context, node string, op faults.NodeAct) error
 }
 
-// JournalName is the journal's file in a trial's folder.
-const JournalName = "journal.fdj"
-
 // Config is one trial.
 type Config struct {
-	Plan   *experiments.Plan
-	Dir    string // the trial's folder, which exists
-	Guard  Guard
-	Target targets.Target
-	Notify func(Update) // what a person watching is told; may be nil; must not block
+	Plan    *experiments.Plan
+	Journal *store.Writer // stays open
+	Guard   Guard
+	Target  targets.Target
+	Notify  func(Update) // what a person watching is told; may be nil; must not block
 }
 
 // Run carries out one trial. What happened, failures of the harness included,
-// is in the journal; an error means that there is none, or that it is cut short.
-// Ending ctx stops the run as a person would: its cause is the reason.
-func Run(ctx context.Context, c Config) (err error) {
-	w, err := store.Create(filepath.Join(c.Dir, JournalName))
-	if err != nil {
-		return fmt.Errorf("start the journal: %w", err)
-	}
-	r := &run{Config: c, journal: w, tee: newTee(w), links: newBoard(c.Guard)}
+// is in the journal. Ending ctx stops the run as a person would: its cause,
+// a *Stop if possible, is the reason.
+func Run(ctx context.Context, c Config) {
+	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
 	if r.Notify == nil {
 		r.Notify = func(Update) {}
 	}
@@ -75,17 +66,15 @@ func Run(ctx context.Context, c Config) (err error) {
 		r.failure("the machine was suspended for %v during the run: its times mean nothing", now-asleep)
 	}
 	r.settle(before)
-	return errors.Join(w.Err(), w.Close())
 }
 
 // run is one trial on its way.
 type run struct {
 	Config
-	journal *store.Writer
-	tee     *tee
-	links   *board // every link's address
-	system  targets.System
-	origin  int64 // the load's second 0
+	tee    *tee
+	links  *board // every link's address
+	system targets.System
+	origin int64 // the load's second 0
 }
 
 // emit stamps an event that has no instant of its own.
@@ -141,8 +130,8 @@ func (r *run) guarded(ctx context.Context) (context.Context, func()) {
 			cancel(abortStop(a))
 		case <-r.Guard.Done():
 			cancel(guardGone)
-		case <-r.journal.Failed():
-			cancel(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", r.journal.Err()), Err: true})
+		case <-r.Journal.Failed():
+			cancel(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", r.Journal.Err()), Err: true})
 		case <-up.Done():
 		case <-over:
 		}

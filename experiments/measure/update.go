@@ -20,8 +20,8 @@ type Update struct {
 	Length time.Duration // of it
 
 	Elapsed              time.Duration // since the phase began; set with the counts
-	Sent, OK, Failed     int
-	InFlight             int
+	Sent, OK, Failed     int64
+	InFlight             int64
 	Fault, Instant, Note string // the fault as written, and what became of it
 	Stopped              *Stop
 }

@@ -76,7 +76,7 @@ func (c *conn) meet() ([]byte, error) {
 		if !state.resetOnData {
 			return nil, nil
 		}
-		first, err := c.firstBytes(state.changed)
+		first, err := c.firstBytes(state.ctx.Done())
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			continue
 		}

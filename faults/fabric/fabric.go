@@ -8,17 +8,19 @@ import (
 	"strings"
 	"sync"
 
+	"firedrill/experiments/journal/clock"
 	"firedrill/faults"
 )
 
 // Fabric is a set of links by name. All methods may be called at once.
 type Fabric struct {
+	timer *clock.Timer // wakes every byte that is held
 	mu    sync.Mutex
 	links map[string]*link
 }
 
-// New is a fabric without links.
-func New() *Fabric { return &Fabric{links: map[string]*link{}} }
+// New is a fabric without links. Close ends it.
+func New() *Fabric { return &Fabric{timer: clock.NewTimer(), links: map[string]*link{}} }
 
 // AnyPort is the listen address that takes any free loopback port.
 const AnyPort = "127.0.0.1:0"
@@ -37,7 +39,7 @@ func (f *Fabric) Open(name, listen, upstream string) (string, error) {
 	if _, ok := f.links[name]; ok {
 		return "", fmt.Errorf("open link %s: there is one of that name", name)
 	}
-	l, err := openLink(name, listen, upstream)
+	l, err := openLink(f.timer, name, listen, upstream)
 	if err != nil {
 		return "", err
 	}
@@ -154,11 +156,23 @@ func (f *Fabric) Replace(name string) error {
 	}
 	delete(f.links, name)
 	err := l.close()
-	next, opened := openLink(name, l.addr, *l.upstream.Load())
+	next, opened := openLink(f.timer, name, l.addr, *l.upstream.Load())
 	if opened == nil {
 		f.links[name] = next
 	}
 	return errors.Join(err, opened)
+}
+
+// Remove ends a link.
+func (f *Fabric) Remove(name string) error {
+	f.mu.Lock()
+	l, ok := f.links[name]
+	delete(f.links, name)
+	f.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("remove link %s: there is none", name)
+	}
+	return l.close()
 }
 
 // Names are the links' names in alphabetical order.
@@ -183,7 +197,7 @@ func (f *Fabric) Snapshot() []LinkStats {
 	return stats
 }
 
-// Close ends all links and waits for their goroutines.
+// Close ends all links and waits for their goroutines. Nothing can be opened after it.
 func (f *Fabric) Close() error {
 	f.mu.Lock()
 	links := f.links
@@ -197,6 +211,7 @@ func (f *Fabric) Close() error {
 	for range links {
 		all = append(all, <-errs)
 	}
+	f.timer.Close()
 	return errors.Join(all...)
 }
 

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -35,11 +36,15 @@ type flow struct {
 	bytes    *atomic.Int64
 	ended    time.Time // when EOF was read; set before in is closed
 	seen     *state    // the last state it was touched under
+
+	under *state          // the last state it waited under
+	wake  context.Context // ends with that state or the connection
+	leave func()          // releases wake
 }
 
 func newFlow(c *conn, way direction, from, to *net.TCPConn, bytes *atomic.Int64) *flow {
 	return &flow{
-		conn: c, way: way, from: from, to: to, bytes: bytes,
+		conn: c, way: way, from: from, to: to, bytes: bytes, leave: func() {},
 		in:   make(chan *stream.StreamChunk, maxChunks),
 		out:  make(chan *stream.StreamChunk),
 		room: make(chan struct{}, 1),
@@ -135,4 +140,15 @@ func (f *flow) touch(s *state) {
 			f.conn.touch(one)
 		}
 	}
+}
+
+// until ends when s is replaced or the connection ends.
+func (f *flow) until(s *state) context.Context {
+	if f.under != s {
+		f.leave()
+		wake, cancel := context.WithCancel(f.conn.ctx)
+		stop := context.AfterFunc(s.ctx, cancel)
+		f.under, f.wake, f.leave = s, wake, func() { stop(); cancel() }
+	}
+	return f.wake
 }

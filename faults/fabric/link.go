@@ -9,11 +9,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"firedrill/experiments/journal/clock"
 	"firedrill/faults"
 )
 
 // link is one listening address and where it leads.
 type link struct {
+	timer     *clock.Timer
 	name      string
 	addr      string
 	upstream  atomic.Pointer[string]
@@ -31,12 +33,12 @@ type link struct {
 	wg       sync.WaitGroup
 }
 
-func openLink(name, addr, upstream string) (*link, error) {
+func openLink(timer *clock.Timer, name, addr, upstream string) (*link, error) {
 	hold, err := reserve(addr)
 	if err != nil {
 		return nil, fmt.Errorf("open link %s on %s: %w", name, addr, err)
 	}
-	l := &link{name: name, addr: hold.addr, hold: hold, conns: map[*conn]struct{}{}}
+	l := &link{timer: timer, name: name, addr: hold.addr, hold: hold, conns: map[*conn]struct{}{}}
 	l.upstream.Store(&upstream)
 	l.state.Store(merge(nil))
 	l.mu.Lock()
@@ -120,7 +122,7 @@ func (l *link) change(settings func([]*standing) []*standing) error {
 	old := l.state.Load()
 	next := merge(settings(slices.Clone(old.standing)))
 	l.state.Store(next)
-	close(old.changed)
+	old.end()
 	if l.closed {
 		return nil
 	}
@@ -184,6 +186,7 @@ func (l *link) close() error {
 	}
 	l.mu.Unlock()
 	l.wg.Wait()
+	l.state.Load().end()
 	return l.hold.close()
 }
 

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"context"
 	"sync/atomic"
 
 	"firedrill/faults"
@@ -23,19 +24,21 @@ func (s *standing) actsOn(d direction) bool {
 }
 
 // state is all that stands on a link, merged. It is never changed, only
-// replaced: whoever waits under one waits for changed too.
+// replaced: whoever waits under one waits for its context too.
 type state struct {
 	standing    []*standing
 	stall       bool
 	resetOnData bool
 	listen      faults.Listen
-	changed     chan struct{}
+	ctx         context.Context // ends when the state is replaced
+	end         context.CancelFunc
 }
 
 // merge adds delays up and takes the harsher of everything else, so that the
 // order in which settings come and go does not matter.
 func merge(all []*standing) *state {
-	s := &state{standing: all, changed: make(chan struct{})}
+	s := &state{standing: all}
+	s.ctx, s.end = context.WithCancel(context.Background())
 	for _, one := range all {
 		s.stall = s.stall || one.setting.Stall
 		s.resetOnData = s.resetOnData || one.setting.ResetOnData

@@ -5,6 +5,8 @@ import (
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
+
+	"firedrill/experiments/journal/clock"
 )
 
 // toxic is the one that stands in each direction of each connection from its
@@ -16,6 +18,7 @@ type toxic struct{ flow *flow }
 // Pipe implements toxics.Toxic. Chunks leave in the order they came.
 func (t toxic) Pipe(stub *toxics.ToxicStub) {
 	defer stub.Close()
+	defer func() { t.flow.leave() }()
 	for {
 		select {
 		case chunk := <-stub.Input:
@@ -50,7 +53,7 @@ func (t toxic) hold(arrived time.Time) bool {
 		t.flow.touch(state)
 		if state.stall {
 			select {
-			case <-state.changed:
+			case <-state.ctx.Done():
 				continue
 			case <-conn.done:
 				return false
@@ -58,19 +61,29 @@ func (t toxic) hold(arrived time.Time) bool {
 		}
 		delay := state.delay(t.flow.way, conn.seq, conn.turn.Load())
 		wait := time.Duration(delay) - time.Since(arrived)
-		if delay == 0 || wait <= 0 {
+		if delay == 0 || wait <= 0 || t.wait(state, wait) {
 			return true
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-			return true
-		case <-state.changed:
-			timer.Stop()
-		case <-conn.done:
-			timer.Stop()
+		if conn.ended() {
 			return false
 		}
+	}
+}
+
+// wait is true when the time is over, false as soon as the state is replaced or the connection ends.
+func (t toxic) wait(s *state, d time.Duration) bool {
+	until := t.flow.until(s)
+	err := t.flow.conn.link.timer.Wait(until, clock.Now()+int64(d))
+	if err == nil || until.Err() != nil {
+		return err == nil
+	}
+	timer := time.NewTimer(d) // the system gave no precise timer: later by half a millisecond
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-until.Done():
+		return false
 	}
 }
 

@@ -1,0 +1,115 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"firedrill/experiments/journal/clock"
+)
+
+// onIdle holds a measurement to its figures on an idle machine. The machine's
+// own timer is measured before and after, and what others use of the
+// processors meanwhile. A measurement that misses its figures on a busy
+// machine says nothing and is repeated, a few times; if the machine is never
+// idle the test is skipped, or fails if FIREDRILL_REQUIRE asks for idle. On an
+// idle machine two misses are a failure.
+func onIdle(t *testing.T, measurement func() (summary string, wrong []string, used time.Duration)) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("measured")
+	}
+	require := strings.Contains(os.Getenv("FIREDRILL_REQUIRE"), "idle")
+	lock := flock.New(filepath.Join(os.TempDir(), "firedrill-timing.lock"))
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	defer cancel()
+	if ok, err := lock.TryLockContext(ctx, 50*time.Millisecond); !ok {
+		t.Fatalf("the timing lock: %v", err)
+	}
+	defer func() {
+		if err := lock.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const tries, misses = 4, 2
+	missed, reason := 0, ""
+	for range tries {
+		late := timerLateness()
+		began, busy := clock.Now(), processors(t)
+		summary, wrong, used := measurement()
+		share := float64(processors(t)-busy-used) / float64(clock.Now()-began) / float64(runtime.NumCPU())
+		late = max(late, timerLateness())
+		t.Logf("%s; others use %.1f %% of the machine, bare timer p99 %.3f ms late", summary, 100*share, late)
+		if len(wrong) == 0 {
+			return
+		}
+		if share <= 0.05 && late <= 0.2 {
+			missed++
+			for _, w := range wrong {
+				t.Logf("missed on an idle machine: %s", w)
+			}
+			if missed == misses {
+				t.Fatalf("missed %d times on an idle machine: %s", missed, strings.Join(wrong, "; "))
+			}
+			continue
+		}
+		reason = fmt.Sprintf("others use %.1f %% of the machine, bare timer p99 %.3f ms late; then %s", 100*share, late, strings.Join(wrong, "; "))
+	}
+	if require {
+		t.Fatalf("the machine was not idle: %s", reason)
+	}
+	t.Skipf("the machine is not idle, so nothing can be said: %s", reason)
+}
+
+// timerLateness is the 99th percentile, in ms, of how late a thread that does
+// nothing else is woken.
+func timerLateness() float64 {
+	late := make([]int64, 0, 300)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and ends with its thread
+		if err := clock.Sharpen(); err != nil {
+			return
+		}
+		for range cap(late) {
+			at := clock.Now() + ms
+			clock.SleepUntil(at)
+			late = append(late, clock.Now()-at)
+		}
+	}()
+	<-done
+	if len(late) == 0 {
+		return 1e9
+	}
+	return quantile(late, 0.99)
+}
+
+// processors is the time that all processors have spent on anything.
+func processors(t *testing.T) time.Duration {
+	t.Helper()
+	b, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	ticks := 0
+	for i, f := range strings.Fields(line)[1:] {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != 3 && i != 4 && i < 8 { // not idle, not waiting for a disk, not guests' twice
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
