@@ -144,6 +144,10 @@ func TestKillResetsAndRefusesAndThePortComesBack(t *testing.T) {
 			t.Fatalf("dial to the killed node: %v %v, want refused", c, err)
 		}
 	}
+	if other, err := net.Listen("tcp", p.Addr()); err == nil {
+		_ = other.Close()
+		t.Error("somebody else could take the port of the killed node")
+	}
 	if n := l.Open(); n != 0 {
 		t.Errorf("%d connections left", n)
 	}
