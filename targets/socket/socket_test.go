@@ -162,6 +162,39 @@ func TestKillResetsAndRefusesAndThePortComesBack(t *testing.T) {
 	wait()
 }
 
+func TestAHungNodeWritesNothingOfItsOwnAccord(t *testing.T) {
+	p := reserve(t)
+	l := listen(t, p)
+	c := dial(t, p.Addr())
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Hang()
+	written := make(chan error, 1)
+	go func() {
+		_, err := server.Write([]byte{7})
+		written <- err
+	}()
+	for _, want := range []string{"silence", "a byte"} {
+		_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if want == "a byte" {
+			l.Resume()
+			_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
+		}
+		_, err := c.Read(make([]byte, 1))
+		if silent := isTimeout(err); silent != (want == "silence") {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	if err := l.Kill(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAPortGivenBackIsFree(t *testing.T) {
 	p := reserve(t)
 	for range 2 {
