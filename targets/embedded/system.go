@@ -91,6 +91,19 @@ func (s *System) Do(ctx context.Context, name string, op faults.NodeAct) error {
 	return err
 }
 
+// Registrar takes what carries out the acts on a node that lives in this
+// process; guard.Client is one.
+type Registrar interface {
+	Embedded(node string, do func(ctx context.Context, op faults.NodeAct) error)
+}
+
+// Register gives Do to r for every node.
+func (s *System) Register(r Registrar) {
+	for name := range s.nodes {
+		r.Embedded(name, func(ctx context.Context, op faults.NodeAct) error { return s.Do(ctx, name, op) })
+	}
+}
+
 // ServiceStats is what a service has seen; ok is false for any other node.
 func (s *System) ServiceStats(name string) (stats service.Stats, ok bool) {
 	if n := s.nodes[name]; n != nil && n.service != nil {
