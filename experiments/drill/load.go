@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"strings"
 
 	"firedrill/experiments"
@@ -45,28 +43,20 @@ func (e *PathError) Unwrap() error { return e.Err }
 // Load reads a file from the file system. A file that cannot be read is a
 // *PathError; one that is not a valid experiment is experiments.Problems.
 func Load(file string, c Choices) (*Drill, error) {
-	return load(file, func(name string) ([]byte, error) { return readFile(os.Open(name)) },
-		func(from, name string) string {
-			if filepath.IsAbs(name) {
-				return name
-			}
-			return filepath.Join(filepath.Dir(from), name)
-		}, c)
+	return load(file, func(name string) ([]byte, error) { return readFile(os.Open(name)) }, c)
 }
 
 // LoadFS reads a file of fsys, the shipped library for one.
 func LoadFS(fsys fs.FS, file string, c Choices) (*Drill, error) {
-	return load(file, func(name string) ([]byte, error) { return readFile(fsys.Open(name)) },
-		func(from, name string) string { return path.Join(path.Dir(from), name) }, c)
+	return load(file, func(name string) ([]byte, error) { return readFile(fsys.Open(name)) }, c)
 }
 
-func load(file string, read func(string) ([]byte, error), relative func(from, name string) string, c Choices) (*Drill, error) {
+func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, error) {
 	src, err := read(file)
 	if err != nil {
 		return nil, &PathError{file, err}
 	}
-	parent := func(name string) ([]byte, error) { return read(relative(file, name)) }
-	e, err := experiments.Decode(file, src, parent, c.Set...)
+	e, err := experiments.Decode(file, src, read, c.Set...)
 	if err != nil {
 		return nil, err
 	}
