@@ -38,18 +38,35 @@ func (c *compiler) topology() {
 			c.service(n)
 		}
 	}
+	if !c.fits() {
+		return
+	}
 	order := c.startOrder()
 	for _, name := range order {
 		i := slices.IndexFunc(c.e.Topology, func(n NodeBlock) bool { return n.Name == name })
 		c.replicas(c.e.Topology[i])
 	}
 	c.links(order)
-	if n := len(c.plan.Topology.Nodes); n > c.can.MaxNodes {
-		c.report("topology", fmt.Sprintf("%d nodes in all, %s runs at most %d", n, c.plan.Target, c.can.MaxNodes), "use fewer replicas")
-	}
 	if n := len(c.plan.Topology.Links); n > maxLinks {
 		c.report("topology", fmt.Sprintf("%d links in all, the most is %d", n, maxLinks), "use fewer replicas")
 	}
+}
+
+// fits refuses more nodes than the target runs, before anything is made of them.
+func (c *compiler) fits() bool {
+	n := 0
+	for _, block := range c.e.Topology {
+		n++
+		if block.Service != nil {
+			n += min(max(1, block.Service.Replicas), maxReplicas) - 1
+		}
+	}
+	if n > c.can.MaxNodes {
+		c.report("topology", fmt.Sprintf("%d nodes in all, %s runs at most %d", n, c.plan.Target, c.can.MaxNodes), "use fewer replicas")
+		c.incomplete = true
+		return false
+	}
+	return true
 }
 
 func (c *compiler) nodeName(name string) {

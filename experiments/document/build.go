@@ -26,9 +26,9 @@ func (b *builder) node(n ast.Node) *Node {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return &Node{Kind: Scalar, Text: n.GetToken().Value, Pos: pos}
 	case *ast.MappingNode:
-		return b.mapping(n.Values, at(b.source, n.Start))
+		return b.mapping(n.Values, at(b.source, n.Start), n.IsFlowStyle)
 	case *ast.MappingValueNode:
-		return b.mapping([]*ast.MappingValueNode{n}, at(b.source, n.Key.GetToken()))
+		return b.mapping([]*ast.MappingValueNode{n}, at(b.source, n.Key.GetToken()), false)
 	case *ast.SequenceNode:
 		list := &Node{Kind: List, Pos: at(b.source, n.Start)}
 		for _, item := range n.Values {
@@ -40,13 +40,13 @@ func (b *builder) node(n ast.Node) *Node {
 	return &Node{Kind: Null, Pos: pos}
 }
 
-func (b *builder) mapping(values []*ast.MappingValueNode, pos Position) *Node {
+func (b *builder) mapping(values []*ast.MappingValueNode, pos Position, flow bool) *Node {
 	m := &Node{Kind: Map, Pos: pos}
 	seen := map[string]Position{}
 	for i, v := range values {
 		tk := v.Key.GetToken()
 		key := Entry{Key: tk.Value, Pos: at(b.source, tk)}
-		if i == 0 && !v.IsFlowStyle && (pos.Line == 0 || pos.Line >= key.Pos.Line) {
+		if i == 0 && !flow {
 			m.Pos = key.Pos
 		}
 		if first, twice := seen[key.Key]; twice {

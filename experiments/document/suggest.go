@@ -8,7 +8,12 @@ import (
 
 // Nearest is the known word that a person most likely meant, "" if none is near.
 func Nearest(word string, known []string) string {
-	best, least := "", 1+max(1, len(word)/3)
+	// One slip in a short word, two in a word of four letters, a third of a long one.
+	slips := 1
+	if len(word) >= 4 {
+		slips = max(2, len(word)/3)
+	}
+	best, least := "", 1+slips
 	if len(word) > 64 {
 		return ""
 	}

@@ -16,9 +16,9 @@ type finding struct {
 	unverified bool // exit 6: a fault may still stand
 }
 
-// rules are all the reasons, in the order in which they are told when several weigh the same.
+// rules are all the reasons beside the rows, in the order in which they are told when several weigh the same.
 var rules = []func(*outcome) []finding{
-	liftRule, tearRule, failureRule, cleanRule, replayRule, abortRule, planRule, gateRule, proofRule, loadRule, rowRule,
+	liftRule, tearRule, failureRule, cleanRule, replayRule, abortRule, planRule, gateRule, proofRule, loadRule,
 }
 
 // conclude takes the worst finding as the trial's verdict.
@@ -82,7 +82,7 @@ func tearRule(o *outcome) []finding {
 func failureRule(o *outcome) []finding {
 	var out []finding
 	for _, f := range o.line.Failures {
-		out = append(out, finding{word: verdict.Error, reason: f.Text})
+		out = append(out, finding{word: verdict.Error, reason: orText(f.Text, "the harness failed and did not say how")})
 	}
 	return out
 }

@@ -142,6 +142,9 @@ func unexpected(v *verdict.Verdict, trials []*outcome) string {
 		if t.word != verdict.Fail {
 			return fmt.Sprintf("trial %d came to %s: %s", i+1, t.word, t.reason)
 		}
+		if t.rowless > 0 { // a failure without its evidence is no more green than a pass
+			return fmt.Sprintf("trial %d shows too little: %s", i+1, t.found[0].reason)
+		}
 		for _, r := range slices.Concat(t.expect, t.steady) {
 			_, is := named[r.ID]
 			if is {
@@ -209,7 +212,7 @@ func (o *outcome) facts(v *verdict.Verdict) {
 		if i+1 < len(l.Phases) {
 			end = l.Phases[i+1].At
 		}
-		v.Phases = append(v.Phases, verdict.Phase{Name: p.Name, Start: *o.seconds(p.At), End: float64(end-l.First) / 1e9})
+		v.Phases = append(v.Phases, verdict.Phase{Name: p.Name, Start: float64(p.At-l.First) / 1e9, End: float64(end-l.First) / 1e9})
 	}
 	for _, f := range o.plan.Faults {
 		life := o.life(f)
