@@ -29,7 +29,7 @@ type Badge struct {
 // BadgeOf is the badge of an experiment.
 func BadgeOf(v verdict.Verdict) Badge {
 	if v.Exit == verdict.ExitUnverified {
-		return Badge{"✗", "error: a fault is not verified as lifted", Bad, verdict.Explain(v.Exit)}
+		return Badge{"✗", "error: a fault is not verified as lifted", Bad, "The end of at least one fault was not observed. Look at the table under Safety, and run firedrill recover."}
 	}
 	if v.Expected == verdict.Fail {
 		if v.ExpectedMet && v.Verdict == verdict.Fail {
@@ -41,8 +41,7 @@ func BadgeOf(v verdict.Verdict) Badge {
 				"This file expects that the named expectations fail in every trial and that every other one passes. That is not what happened, so the run counts as red."}
 		}
 	}
-	b := BadgeOfWord(v.Verdict)
-	return b
+	return BadgeOfWord(v.Verdict)
 }
 
 // BadgeOfWord is the badge of a single result.

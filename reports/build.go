@@ -163,6 +163,9 @@ func outcomeClass(e journal.Event) int {
 }
 
 func (b *builder) decision(e journal.Event) {
+	if e.Request == 0 {
+		return // for a check or a proof
+	}
 	i := b.bucket(e.At)
 	if i < 0 {
 		return

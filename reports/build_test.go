@@ -140,7 +140,7 @@ func TestAFoldedRunHasTheSameTotals(t *testing.T) {
 				e.Outcome, e.Cause = journal.Fail, journal.Cause(i%11)
 				failed++
 			}
-			events = append(events, e, journal.Event{Kind: journal.Decision, At: due, Node: "b-1", Link: "b-1->h-1"})
+			events = append(events, e, journal.Event{Kind: journal.Decision, At: due, Node: "b-1", Link: "b-1->h-1", Request: uint64(i + 1)})
 		}
 		r, err := reports.Build(verdict.Verdict{Origin: 1}, reports.Events(events), nil)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"firedrill/experiments/journal"
 	"firedrill/experiments/verdict"
@@ -59,11 +60,7 @@ func (n *narrator) add(e journal.Event, seconds func(int64) float64) {
 	case journal.Fault:
 		n.fault(e, at)
 	case journal.Gate:
-		if e.Outcome == journal.OK {
-			n.say(at, MomentPhase, "The steady state holds%s: the faults may begin.", because(e.Text))
-		} else {
-			n.say(at, MomentStop, "The steady state does not hold%s: nothing was injected.", because(e.Text))
-		}
+		n.gate(e, at)
 	case journal.Abort:
 		n.say(at, MomentStop, "Stopped by %s%s.", cmp.Or(e.Node, "the harness"), because(e.Text))
 	case journal.Failure:
@@ -73,8 +70,27 @@ func (n *narrator) add(e journal.Event, seconds func(int64) float64) {
 			n.say(at, MomentStop, "Closing check failed: %s", e.Text)
 		}
 	case journal.Note:
-		n.say(at, MomentNote, "%s", e.Text)
+		if e.Text != n.v.Started && e.Text != n.v.Version { // both stand at the top of every report
+			n.say(at, MomentNote, "%s", e.Text)
+		}
 	}
+}
+
+// gate tells how the gate was judged, in its own words where it has any.
+func (n *narrator) gate(e journal.Event, at float64) {
+	if e.Outcome == journal.OK {
+		n.say(at, MomentPhase, "%s: the faults may begin.", ownWords("The steady state holds", e.Text))
+	} else {
+		n.say(at, MomentStop, "%s: nothing was injected.", ownWords("The steady state does not hold", e.Text))
+	}
+}
+
+// ownWords is a sentence with an explanation, unless the explanation says the same already.
+func ownWords(sentence, text string) string {
+	if rest, found := strings.CutPrefix(strings.ToLower(text), strings.ToLower(sentence)); found {
+		return sentence + text[len(text)-len(rest):]
+	}
+	return sentence + because(text)
 }
 
 func because(text string) string {

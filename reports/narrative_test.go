@@ -75,6 +75,25 @@ func TestWhatWentWrongIsTold(t *testing.T) {
 	golden(t, "trouble.txt", told(r))
 }
 
+func TestTheGateIsToldOnce(t *testing.T) {
+	events := []journal.Event{
+		{Kind: journal.Note, At: 1, Text: "2031-05-04T10:20:30Z"}, // the start, which is at the top of the report
+		{Kind: journal.Gate, At: 2, Outcome: journal.OK, Text: "the steady state holds (4 requests still open are left out)"},
+		{Kind: journal.Gate, At: 3, Outcome: journal.Fail, Text: "success_rate 91 %"},
+	}
+	r, err := reports.Build(verdict.Verdict{Origin: 1, Started: "2031-05-04T10:20:30Z"}, reports.Events(events), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"The steady state holds (4 requests still open are left out): the faults may begin.",
+		"The steady state does not hold (success_rate 91 %): nothing was injected.",
+	}
+	if len(r.Moments) != 2 || r.Moments[0].Text != want[0] || r.Moments[1].Text != want[1] {
+		t.Errorf("%+v", r.Moments)
+	}
+}
+
 func TestAStormOfChangesIsCutAndCounted(t *testing.T) {
 	var events []journal.Event
 	for i := range 5000 {

@@ -72,7 +72,7 @@ func Value(v float64, unit string) string {
 	case "ratio", "mean", "":
 		return trimmed(v, 3)
 	default:
-		return trimmed(v, 3) + " " + unit
+		return trimmed(v, 3) + " " + Visible(unit, 20)
 	}
 }
 

@@ -39,8 +39,10 @@ func TestNumbersArePrintedForPeople(t *testing.T) {
 		{reports.Signed(0.5, "s"), "+500.0 ms"},
 		{reports.Signed(-25.5, "ratio"), "−25.5"},
 		{reports.Instant(3.0205), "+3.021 s"},
-		{reports.Measured(verdict.Quantity{Value: 1, Low: 0.5, High: 1, Unit: "share", Known: true}), "100 % [50 %, 100 %]"},
+		{reports.Measured(verdict.Quantity{Value: 1, Low: 0.5, High: 1, Unit: "share", Known: true}), "100 % [50, 100 %]"},
 		{reports.Measured(verdict.Quantity{Value: 1}), "—"},
+		{reports.ShortBound("max 400 ms (predicted) + 8.885 ms (longest answer of a check) + 2.373 ms (lateness of the checks)"), "max 400 ms (predicted) + 8.885 ms + 2.373 ms"},
+		{reports.ShortBound("between 26.7× and 27.3×"), "between 26.7× and 27.3×"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -42,11 +43,22 @@ func Measured(q verdict.Quantity) string {
 		return Unknown
 	}
 	s := Value(q.Value, q.Unit)
-	if low, high := Value(q.Low, q.Unit), Value(q.High, q.Unit); low != s || high != s {
-		s += " [" + low + ", " + high + "]"
+	low, high := Value(q.Low, q.Unit), Value(q.High, q.Unit)
+	if low == s && high == s {
+		return s
 	}
-	return s
+	// A unit that both have is written once.
+	if number, unit, found := strings.Cut(low, " "); found && strings.HasSuffix(high, " "+unit) {
+		low = number
+	}
+	return s + " [" + low + ", " + high + "]"
 }
+
+// terms are the added parts of a bound, with what each is in brackets.
+var terms = regexp.MustCompile(`( \+ [^()]+?) \([^()]*\)`)
+
+// ShortBound is a bound without what its added terms are: max 400 ms (predicted) + 8.885 ms.
+func ShortBound(bound string) string { return terms.ReplaceAllString(bound, "$1") }
 
 // DecidedAt is the instant of the run to look at for a row whose window opened (From is
 // not nil): the event for a time that runs from the start of its window, otherwise

@@ -37,7 +37,8 @@ type Measured struct {
 	Window   Span
 }
 
-// New makes the fold of a row over its window. A row of an unknown measure has none.
+// New makes the fold of a row over its window. A row of an unknown measure, or
+// without the node or link it needs, has none.
 func New(r Row, sc Scope, line *Timeline) (Fold, bool) {
 	return NewOver(r, sc, line, line.Resolve(r, sc))
 }
@@ -45,13 +46,13 @@ func New(r Row, sc Scope, line *Timeline) (Fold, bool) {
 // NewOver is New over a given window, such as the last third of recovery.
 func NewOver(r Row, sc Scope, line *Timeline, span Span) (Fold, bool) {
 	d, ok := Catalog[r.Measure]
-	if !ok {
+	if !ok || len(r.Of) == 0 && d.Of != OfNone && d.Of != OfMaybeNode {
 		return nil, false
 	}
 	return d.fold(r, Setup{Scope: sc, Line: line, Span: span}), true
 }
 
-// count is an exact quantity: a census of the run.
+// census is an exact quantity: everything in the window was counted.
 func census(value float64, n int, unit string) verdict.Quantity {
 	return verdict.Quantity{Value: value, Low: value, High: value, N: n, Unit: unit, Known: n > 0}
 }

@@ -58,6 +58,9 @@ func (m *Model) Predict(r expect.Row) (verdict.Estimate, error) {
 	if !ok {
 		return verdict.Estimate{}, fails("no closed form", "`%s` depends on queues and service times", r.Measure)
 	}
+	if need := expect.NeedsOf(r.Measure); len(r.Of) == 0 && need != expect.OfNone && need != expect.OfMaybeNode {
+		return verdict.Estimate{}, fails("a name", "`%s` needs `of`: name %s", r.Measure, need)
+	}
 	e, err := form(m, r)
 	if err != nil {
 		return verdict.Estimate{}, err

@@ -82,7 +82,7 @@ func tearRule(o *outcome) []finding {
 func failureRule(o *outcome) []finding {
 	var out []finding
 	for _, f := range o.line.Failures {
-		out = append(out, finding{word: verdict.Error, reason: f.Text})
+		out = append(out, finding{word: verdict.Error, reason: orText(f.Text, "the harness failed and did not say how")})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"strings"
 
 	"firedrill/experiments/expect"
 	"firedrill/experiments/verdict"
@@ -16,7 +17,7 @@ func (o *outcome) row(f rowFold) verdict.Row {
 	}
 	out.Measured.Unit = expect.Unit(r.Measure)
 	if f.fold == nil {
-		out.Reason = fmt.Sprintf("`%s` is not a measure of this version", r.Measure)
+		out.Reason = "it cannot be judged: " + strings.Join(expect.Validate(r, expect.Expectation), "; ")
 		return out
 	}
 	m := f.fold.Measured()

@@ -209,7 +209,7 @@ func (o *outcome) facts(v *verdict.Verdict) {
 		if i+1 < len(l.Phases) {
 			end = l.Phases[i+1].At
 		}
-		v.Phases = append(v.Phases, verdict.Phase{Name: p.Name, Start: *o.seconds(p.At), End: float64(end-l.First) / 1e9})
+		v.Phases = append(v.Phases, verdict.Phase{Name: p.Name, Start: float64(p.At-l.First) / 1e9, End: float64(end-l.First) / 1e9})
 	}
 	for _, f := range o.plan.Faults {
 		life := o.life(f)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"firedrill/experiments"
 	"firedrill/experiments/expect"
 	"firedrill/experiments/journal"
@@ -184,7 +186,7 @@ var scenes = []scene{
 	{"steady state alone broken after the fault", []edit{change(dueIn(10*sec, 11*sec), failing), planned(func(p *experiments.Plan) { p.Expect = p.Expect[:5] })}, verdict.Fail, 1, "after the fault the steady state"},
 	{"event did not come", []edit{without(kind(journal.State))}, verdict.Fail, 1, "was not taken out of rotation"},
 	{"event should not come", []edit{bound("expect.0", expect.Bound{None: true})}, verdict.Fail, 1, "should not have come"},
-	{"interval across the bound", []edit{bound("expect.4", expect.Bound{Max: num(.6318)})}, verdict.Inconclusive, 2, "reaches across"},
+	{"interval across the bound", []edit{bound("expect.4", expect.Bound{Max: num(.6075)})}, verdict.Inconclusive, 2, "reaches across"},
 
 	{"fault unproved", []edit{without(fault(journal.Proved))}, verdict.Inconclusive, 2, "not seen at the wire before its lift"},
 	{"fault said to be unproved", []edit{adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(7 * sec), Text: journal.Unproved, Data: []byte("the control looked the same")})}, verdict.Inconclusive, 2, "the control looked the same"},
@@ -226,7 +228,7 @@ var scenes = []scene{
 	{"requests skipped", []edit{loadStats(func(l *journal.LoadStats) { l.Skipped = 1 })}, verdict.Inconclusive, 2, "skipped"},
 	{"no account of the load", []edit{without(kind(journal.Load))}, verdict.Inconclusive, 2, "no account"},
 
-	{"input altered", []edit{flip(journal.CoreInput, 4321)}, verdict.Error, 4, "decision 4321"},
+	{"input altered", []edit{flip(journal.CoreInput, 2321)}, verdict.Error, 4, "decision 2321"},
 	{"output altered", []edit{flip(journal.CoreOutput, 1234)}, verdict.Error, 4, "decision 1234"},
 	{"output lost", []edit{without(func(e journal.Event) bool { return e.Kind == journal.CoreOutput && e.Seq == 77 })}, verdict.Error, 4, "decision 77"},
 	{"step lost", []edit{without(func(e journal.Event) bool {
@@ -242,7 +244,7 @@ var scenes = []scene{
 
 	{"failed as expected", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 0, "failed as expected"},
 	{"another row fails too", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
-	{"another row is inconclusive", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.6318)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
+	{"another row is inconclusive", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.6075)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
 	{"expected to fail but passed", []edit{expectFail("expect.0")}, verdict.Pass, 1, "trial 1 came to pass"},
 	{"expected to fail but inconclusive", []edit{without(fault(journal.Proved)), bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0"), planned(func(p *experiments.Plan) { p.Expect = p.Expect[1:] })}, verdict.Inconclusive, 1, "came to inconclusive"},
 	{"expected to fail but aborted", []edit{abortedAt(4 * sec), expectFail("expect.0")}, verdict.Aborted, 1, "came to aborted"},
@@ -336,6 +338,7 @@ func TestNoPassWithoutEvidence(t *testing.T) {
 		"no recovery":               {without(phase(expect.Recovery))},
 		"no target":                 {planned(func(p *experiments.Plan) { p.Expect[0].Of, p.Expect[0].OfText = []string{"cart-9"}, "cart-9" })},
 		"no such measure":           {planned(func(p *experiments.Plan) { p.Expect[0].Measure = "happiness" })},
+		"no node named":             {planned(func(p *experiments.Plan) { p.Expect[0].Of = nil })},
 		"no bound":                  {planned(func(p *experiments.Plan) { p.Expect[3].Bound = expect.Bound{} })},
 		"none asked, never checked": {without(kind(journal.State)), without(kind(journal.Probe)), only("expect.0"), bound("expect.0", expect.Bound{None: true})},
 		"never left, too few seen":  {without(kind(journal.Decision)), only("expect.4"), bound("expect.4", expect.Bound{None: true})},
@@ -425,7 +428,7 @@ func TestUnknownOutcomesWidenTheInterval(t *testing.T) {
 	n := 0
 	s := newTale(t, planned(func(p *experiments.Plan) {
 		p.Expect = []expect.Row{
-			{ID: "expect.0", Measure: "success_rate", Window: expect.Window{During: "recovery"}, Bound: expect.Bound{Min: num(.99)}},
+			{ID: "expect.0", Measure: "success_rate", Window: expect.Window{During: "recovery"}, Bound: expect.Bound{Min: num(.98)}},
 			{ID: "expect.1", Measure: "success_rate", Window: expect.Window{During: "recovery"}, Bound: expect.Bound{Min: num(.999)}},
 		}
 	}), change(dueIn(6*sec+500*ms, 7*sec), func(e *journal.Event) {
@@ -445,7 +448,6 @@ func TestUnknownOutcomesWidenTheInterval(t *testing.T) {
 
 func TestAFolderIsJudgedAlone(t *testing.T) {
 	s := newTale(t)
-	s.plan.Faults[0].Spec = nil // judging reads what was written, not what a fault claims
 	dir := t.TempDir()
 	text, err := json.Marshal(s.plan)
 	if err != nil {
@@ -506,4 +508,60 @@ func TestAFolderIsJudgedAlone(t *testing.T) {
 	if err := trial.Write(filepath.Join(dir, "none"), v); err == nil {
 		t.Error("a verdict is written into a folder that is not there")
 	}
+}
+
+// Whatever a journal holds, judging ends with a verdict whose numbers are in order.
+func TestAnyJournalIsJudged(t *testing.T) {
+	p, log := hungStory(t)
+	var short []journal.Event
+	kinds := map[journal.Kind]int{}
+	for _, e := range log {
+		if kinds[e.Kind]++; kinds[e.Kind] <= 150 || e.Kind == journal.Phase || e.Kind == journal.Fault {
+			short = append(short, e)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		events := slices.Clone(short)
+		for range rapid.IntRange(1, 60).Draw(t, "changes") {
+			e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "which")]
+			switch rapid.IntRange(0, 7).Draw(t, "how") {
+			case 0:
+				e.At = rapid.Int64().Draw(t, "at")
+			case 1:
+				e.Kind = journal.Kind(rapid.IntRange(0, 25).Draw(t, "kind"))
+			case 2:
+				e.Due, e.Sent = rapid.Int64().Draw(t, "due"), rapid.Int64().Draw(t, "sent")
+			case 3:
+				e.Outcome = journal.Outcome(rapid.IntRange(0, 9).Draw(t, "outcome"))
+			case 4:
+				e.Text, e.Link, e.Node = rapid.String().Draw(t, "text"), rapid.String().Draw(t, "link"), rapid.String().Draw(t, "node")
+			case 5:
+				e.Data = rapid.SliceOf(rapid.Byte()).Draw(t, "data")
+			case 6:
+				e.Seq, e.Request, e.Fault = rapid.Uint64().Draw(t, "seq"), rapid.Uint64().Draw(t, "request"), rapid.Uint16().Draw(t, "fault")
+			case 7:
+				*e = journal.Event{}
+			}
+		}
+		v := trial.Of(p, []trial.Source{source(events, nil)})
+		if v.Reason == "" || v.Verdict == "" {
+			t.Fatalf("no verdict: %+v", v)
+		}
+		if _, err := json.Marshal(v); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range append(slices.Clone(v.Expectations), v.SteadyState...) {
+			if m := r.Measured; m.Known && !(m.Low <= m.Value && m.Value <= m.High) {
+				t.Fatalf("%s: %+v is out of order", r.Measure, m)
+			}
+		}
+	})
+}
+
+func BenchmarkJudge(b *testing.B) {
+	p, log := hungStory(b)
+	for b.Loop() {
+		trial.Of(p, []trial.Source{source(log, nil)})
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(log)), "ns/event")
 }

@@ -50,11 +50,17 @@ func outsiders(t testing.TB, addr string) []net.Conn {
 	return conns
 }
 
-// TestNoFaultOutlivesTheHarness kills a harness in mid-fault, 50 times over
-// the kinds, and measures from outside: the first undelayed byte on each
-// old connection, and the first clean fresh one. (Kill-switch bound; S-KS.)
-func TestNoFaultOutlivesTheHarness(t *testing.T) {
+// TestPromisedTimes holds the machine's lock once for all that claims times.
+func TestPromisedTimes(t *testing.T) {
 	alone(t)
+	t.Run("no fault outlives the harness", noFaultOutlivesTheHarness)
+	t.Run("nothing outlives the guard", nothingOutlivesTheGuard)
+}
+
+// noFaultOutlivesTheHarness kills a harness in mid-fault, 50 times over
+// the kinds, and measures from outside: the first undelayed byte on each
+// old connection, and the first clean fresh one.
+func noFaultOutlivesTheHarness(t *testing.T) {
 	upstream := echo(t)
 	trials := 50
 	if testing.Short() {
@@ -163,8 +169,7 @@ func TestANodeThatCannotBeRestoredEndsTheHarness(t *testing.T) {
 	g.Eventually(func() string { return kinds(ledger(t, c.o)) }, 5*time.Second, 20*time.Millisecond).Should(ContainSubstring("void hang"))
 }
 
-func TestNothingOutlivesTheGuard(t *testing.T) {
-	alone(t)
+func nothingOutlivesTheGuard(t *testing.T) {
 	upstream := echo(t)
 	for _, kind := range []string{"latency", "stall", "refuse", "reset"} {
 		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {

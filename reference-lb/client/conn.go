@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -58,6 +59,7 @@ type conn struct {
 type limited struct {
 	nc   net.Conn
 	left int64
+	err  error // of the connection; parsers hide it behind what they were reading
 }
 
 func (l *limited) Read(b []byte) (int, error) {
@@ -66,6 +68,9 @@ func (l *limited) Read(b []byte) (int, error) {
 	}
 	n, err := l.nc.Read(b[:min(int64(len(b)), l.left)])
 	l.left -= int64(n)
+	if err != nil {
+		l.err = err
+	}
 	return n, err
 }
 
@@ -155,7 +160,7 @@ func (c *conn) receive(req *http.Request) answer {
 		resp, err = http.ReadResponse(c.br, req)
 	}
 	if err != nil {
-		return answer{err: err}
+		return answer{err: cmp.Or(c.in.err, err)}
 	}
 	c.in.left = math.MaxInt64
 	if resp.Body == http.NoBody || req.Method == http.MethodHead {

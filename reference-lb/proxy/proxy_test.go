@@ -25,17 +25,50 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// memory is a sink that keeps everything.
+// memory is a sink that keeps everything and tells who waits.
 type memory struct {
 	mu     sync.Mutex
 	events []journal.Event
+	news   chan struct{} // closed and replaced with each event; nil until somebody waits
 }
 
 func (m *memory) Emit(e journal.Event) {
 	e.Data = append([]byte(nil), e.Data...)
 	m.mu.Lock()
 	m.events = append(m.events, e)
+	if m.news != nil {
+		close(m.news)
+		m.news = nil
+	}
 	m.mu.Unlock()
+}
+
+// await returns once n events are what is asked for.
+func (m *memory) await(t testing.TB, n int, is func(journal.Event) bool) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		m.mu.Lock()
+		k := 0
+		for _, e := range m.events {
+			if is(e) {
+				k++
+			}
+		}
+		if m.news == nil {
+			m.news = make(chan struct{})
+		}
+		news := m.news
+		m.mu.Unlock()
+		if k >= n {
+			return
+		}
+		select {
+		case <-news:
+		case <-limit:
+			t.Fatalf("%d of %d events came", k, n)
+		}
+	}
 }
 
 func (m *memory) of(k journal.Kind) []journal.Event {
@@ -256,12 +289,13 @@ func TestCallerThatLeavesFreesTheHost(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("the backend was never told")
 	}
+	sink.await(t, 1, func(e journal.Event) bool { return e.Kind == journal.Attempt })
 	if s := b.State().Hosts[0]; s.Active != 0 {
 		t.Errorf("still active: %+v", s)
 	}
 }
 
-// arrivals counts requests that a raw server saw.
+// rawBack is a server that answers by hand; arrivals counts its requests.
 type rawBack struct {
 	addr     string
 	arrivals atomic.Int64

@@ -17,9 +17,10 @@ var templates = template.Must(template.ParseFS(files, "*.tmpl"))
 // Label is a text at a place of the time axis, in per cent of the whole run.
 type Label struct {
 	At     float64 // ms
-	Until  float64 // ms; the label stays inside [At, Until] when zoomed
-	X      string  // per cent
-	Y      int     // px from the top of its row
+	From   float64 // ms; the label is seen while [From, Until] reaches into view, and stays inside it
+	Until  float64
+	X      string // per cent
+	Y      int    // px from the top of its row
 	Anchor string
 	Text   string
 	Fit    bool // hidden where its stretch is too narrow for it
@@ -110,7 +111,7 @@ func lane(windows []Window, span float64) ([]Label, int) {
 		from, until := clip(w, span)
 		// A character is about 0.9 % of a narrow plot.
 		width := span * 0.009 * float64(len([]rune(w.Label)))
-		l := Label{At: from, Until: until, Text: w.Label, Anchor: "start"}
+		l := Label{At: from, From: from, Until: until, Text: w.Label, Anchor: "start"}
 		start := from
 		if from+width > span {
 			l.Anchor, l.At, start = "end", until, until-width

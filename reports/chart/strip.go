@@ -68,14 +68,14 @@ func (s Strip) HTML() (template.HTML, error) {
 			style = "phase odd"
 		}
 		d.Blocks = append(d.Blocks, block{X: num(from), W: num(until - from), H: phaseRow - 2, Style: style})
-		d.Labels = append(d.Labels, Label{At: from, Until: until, X: percent(from, span), Y: 15, Text: p.Label, Anchor: "start", Fit: true})
+		d.Labels = append(d.Labels, Label{At: from, From: from, Until: until, X: percent(from, span), Y: 15, Text: p.Label, Anchor: "start", Fit: true})
 	}
 	y := phaseRow + 2
 	for _, b := range s.Bars {
 		from, until := clip(b.Window, span)
 		all, gone := clip(Window{From: b.Ordered, Until: b.Verified}, span)
 		d.Lives = append(d.Lives, life{num(all), num(max(gone-all, 0)), num(from), num(max(until-from, 0)), y + 17, 8, y + 20})
-		l := Label{At: from, Until: until, X: percent(from, span), Y: y + 12, Text: b.Label, Anchor: "start"}
+		l := Label{At: from, From: from, Until: until, X: percent(from, span), Y: y + 12, Text: b.Label, Anchor: "start"}
 		if from > span*0.6 {
 			l.At, l.X, l.Anchor = until, percent(until, span), "end"
 		}

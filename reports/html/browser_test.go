@@ -94,7 +94,7 @@ func (b *browser) hear(event any) {
 }
 
 // answer is how long a page may take over one step.
-const answer = 60 * time.Second
+const answer = 3 * time.Minute
 
 func (b *browser) run(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()

@@ -135,11 +135,11 @@ func attempts(id string, r reports.Report) chart.Figure {
 	return f
 }
 
-// limits are the upper bounds of the rows that speak of attempts per request.
+// limits are the bounds of the rows that limit attempts per request from above only.
 func limits(v verdict.Verdict) []chart.Limit {
 	var out []chart.Limit
 	for _, row := range v.Expectations {
-		if (row.Measure == "retry_amplification" || row.Measure == "attempts") && row.BoundHigh != nil && len(out) < 3 {
+		if (row.Measure == "retry_amplification" || row.Measure == "attempts") && row.BoundHigh != nil && row.BoundLow == nil && len(out) < 3 {
 			out = append(out, chart.Limit{Value: *row.BoundHigh, Label: "bound " + ratio(*row.BoundHigh)})
 		}
 	}

@@ -14,6 +14,14 @@
     return 10 * p;
   };
 
+  // Paper has nothing to click on: what explains the results is printed open.
+  let opened = [];
+  window.addEventListener('beforeprint', () => {
+    opened = [...document.querySelectorAll('.more details:not([open]), details.data:not([open])')];
+    for (const d of opened) d.open = true;
+  });
+  window.addEventListener('afterprint', () => { for (const d of opened) d.open = false; });
+
   for (const section of document.querySelectorAll('[data-section]')) start(section);
 
   function start(section) {
@@ -75,7 +83,7 @@
     function place(label) {
       const x = +label.dataset.x, until = +label.dataset.until, span = state.hi - state.lo;
       const end = label.getAttribute('text-anchor') === 'end';
-      const seen = end ? x > state.lo : until > state.lo && x < state.hi;
+      const seen = until > state.lo && +label.dataset.from < state.hi;
       const shown = end ? Math.min(x, state.hi) : Math.max(x, state.lo);
       label.setAttribute('x', 100 * (shown - state.lo) / span + '%');
       const room = (Math.min(until, state.hi) - shown) / span * label.ownerSVGElement.clientWidth;

@@ -102,6 +102,6 @@ func definitions(r reports.Report) []string {
 		"Attempts per request: the tries on a link made for the requests due in the bucket, divided by all requests due in it. Links between replicas of the same services count together; checks and proofs do not count.",
 		"Share by backend: decisions made in the bucket for the host, divided by all decisions made in it, tries included.",
 		fmt.Sprintf("%s events of the journal were read; %s of them lie before second 0 and are in no bucket.", reports.Count(float64(r.Journal.Events)), reports.Count(float64(r.Journal.Outside))),
-		fmt.Sprintf("Instants are seconds from the start of the run. verdict.json has schema version %d.", r.Verdict.SchemaVersion),
+		fmt.Sprintf("Instants are seconds from the start of the run. verdict.json has schema version %d. The plan's hash is %s.", r.Verdict.SchemaVersion, r.Verdict.PlanHash),
 	}
 }

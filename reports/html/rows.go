@@ -10,25 +10,27 @@ import (
 
 // rowView is a row of the tables of expectations and of the steady state.
 type rowView struct {
-	ID        string
-	Badge     reports.Badge
-	Measure   string
-	Of        string
-	During    string
-	Bound     string
-	Predicted amount
-	Simulated amount
-	Measured  amount
-	Margin    string
-	Reason    string
-	Because   []fact // how the foreseen values are derived
-	Trials    []trialView
-	Samples   string
-	From      string // the window, for the link to the charts; empty if it never opened
-	Until     string
-	At        string // where the cursor goes
-	Window    string
-	Kept      bool
+	ID          string
+	Badge       reports.Badge
+	Measure     string
+	Of          string
+	During      string
+	Bound       string
+	FullBound   string
+	Passed      bool
+	Predicted   amount
+	Simulated   amount
+	Measured    amount
+	Margin      string
+	Reason      string
+	Because     []fact // how the foreseen values are derived
+	Trials      []trialView
+	Samples     string
+	From        string // the window, for the link to the charts; empty if it never opened
+	Until       string
+	At          string // where the cursor goes
+	Window      string
+	MarginClass string // kept or broken
 }
 
 // amount is a value with the bounds of its uncertainty, if it has any.
@@ -40,7 +42,7 @@ func newAmount(q verdict.Quantity) amount {
 	if q.Known {
 		value = reports.Value(q.Value, q.Unit)
 	}
-	return amount{value, strings.TrimSpace(strings.TrimPrefix(text, value))}
+	return amount{unbroken(value), unbroken(strings.TrimSpace(strings.TrimPrefix(text, value)))}
 }
 
 type trialView struct {
@@ -54,7 +56,7 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 	q := row.Measured
 	out := rowView{
 		ID: section + "-" + row.ID, Badge: reports.BadgeOfRow(v, row),
-		Measure: row.Measure, Of: row.Of, During: row.During, Bound: unbroken(row.Bound),
+		Measure: row.Measure, Of: row.Of, During: row.During, Bound: unbroken(reports.ShortBound(row.Bound)), FullBound: row.Bound, Passed: row.Result == verdict.Pass,
 		Measured: newAmount(q), Margin: reports.Unknown, Reason: row.Reason,
 	}
 	if q.Known {
@@ -64,8 +66,11 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 		}
 	}
 	if row.Margin != nil {
-		out.Margin = reports.Signed(*row.Margin, q.Unit)
-		out.Kept = *row.Margin >= 0
+		out.Margin = unbroken(reports.Signed(*row.Margin, q.Unit))
+		out.MarginClass = "kept"
+		if *row.Margin < 0 {
+			out.MarginClass = "broken"
+		}
 	}
 	out.Predicted = out.foreseen("Predicted", row.Predicted)
 	out.Simulated = out.foreseen("Simulated", row.Simulated)
@@ -84,9 +89,9 @@ func newRow(section string, v verdict.Verdict, row verdict.Row) rowView {
 }
 
 // unitBreaks are places where a line must not break: between a number and its unit.
-var unitBreaks = regexp.MustCompile(`(\d) (%|s|ms|µs)`)
+var unitBreaks = regexp.MustCompile(`(\d) ([^\s(])`)
 
-func unbroken(bound string) string { return unitBreaks.ReplaceAllString(bound, "$1\u00a0$2") }
+func unbroken(s string) string { return unitBreaks.ReplaceAllString(s, "$1\u00a0$2") }
 
 func (r *rowView) foreseen(name string, e *verdict.Estimate) amount {
 	if e == nil {

@@ -195,10 +195,18 @@ func facts(v verdict.Verdict) []fact {
 	add("seed", strconv.FormatUint(v.Seed, 10))
 	add("target", v.Target)
 	add("version", v.Version)
-	add("plan", v.PlanHash)
+	add("plan", shortHash(v.PlanHash))
 	add("labels", strings.Join(v.Labels, ", "))
 	add("exit code", fmt.Sprintf("%d: %s", v.Exit, verdict.Explain(v.Exit)))
 	return out
+}
+
+// shortHash is enough of a hash to tell plans apart; the whole stands under the definitions.
+func shortHash(hash string) string {
+	if r := []rune(hash); len(r) > 12 {
+		return string(r[:12]) + "…"
+	}
+	return hash
 }
 
 // when prints the wall clock for people; what is not RFC 3339 is shown as it is.

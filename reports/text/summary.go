@@ -81,7 +81,7 @@ func rowCells(v verdict.Verdict, row verdict.Row) cells {
 		c.measured = reports.Value(row.Measured.Value, row.Measured.Unit)
 	}
 	if row.Bound != "" {
-		c.bound = "(" + strings.Replace(name(row.Bound), " (predicted)", ", predicted", 1) + ")"
+		c.bound = "(" + strings.Replace(name(reports.ShortBound(row.Bound)), " (predicted)", ", predicted", 1) + ")"
 	}
 	if row.From != nil {
 		c.at = "at " + reports.Instant(reports.DecidedAt(row))
@@ -97,10 +97,17 @@ func (p *printer) row(c cells, what, measured, bound int) {
 	if c.badge.Tone == reports.Known {
 		note = "expected to fail"
 	}
-	full := 4 + what + 2 + measured + 2 + bound + 2 + len("at +100.000 s")
-	if full <= p.o.width() {
-		line := "  " + symbol + " " + pad(c.what, what) + "  " + p.paint(code, padLeft(c.measured, measured)) + "  " + pad(c.bound, bound) + "  " + c.at
-		p.line("%s", strings.TrimRight(line, " "))
+	short := 4 + what + 2 + measured + 2 + bound
+	if short <= p.o.width() {
+		line := "  " + symbol + " " + pad(c.what, what) + "  " + p.paint(code, padLeft(c.measured, measured)) + "  " + pad(c.bound, bound)
+		if short+2+len("at +100.000 s") <= p.o.width() {
+			p.line("%s", strings.TrimRight(line+"  "+c.at, " "))
+		} else {
+			p.line("%s", strings.TrimRight(line, " "))
+			if c.badge.Tone != reports.Good {
+				p.block(6, "", c.at)
+			}
+		}
 	} else {
 		for i, l := range wrap(c.what, p.o.width()-4) {
 			p.line("  %s %s", cmp.Or(map[bool]string{true: symbol}[i == 0], " "), l)

@@ -17,6 +17,7 @@ import (
 
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/clock"
+	"firedrill/faults"
 	"firedrill/targets"
 	"firedrill/targets/embedded"
 )
@@ -117,5 +118,59 @@ func BenchmarkSystem(b *testing.B) {
 				b.ReportMetric(float64(late[total*99/100].Microseconds()), "late-p99-µs")
 			}
 		})
+	}
+}
+
+// BenchmarkKillAndRestore is a kill and a restore of the first of a chain of
+// four services, while 200 requests are open through all of them.
+func BenchmarkKillAndRestore(b *testing.B) {
+	topology := chain()
+	topology.Nodes[0] = serviceNode("database", 1, time.Minute)
+	for i := range topology.Nodes {
+		topology.Nodes[i].Service.Workers = 10_000
+	}
+	up, err := embedded.New(embedded.Options{}).Up(b.Context(), topology, direct{}, nowhere{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	system, ok := up.(*embedded.System)
+	if !ok {
+		b.Fatalf("%T", up)
+	}
+	defer func() { _ = system.Close(context.Background()) }()
+	for b.Loop() {
+		b.StopTimer()
+		before, _ := system.ServiceStats("database-1")
+		var users []net.Conn
+		for i := range 200 {
+			c, err := net.Dial("tcp", system.Entry())
+			if err != nil {
+				b.Fatal(err)
+			}
+			users = append(users, c)
+			if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\nFiredrill-Request: %d\r\n\r\n", i+1); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for now := before; now.Requests < before.Requests+200; now, _ = system.ServiceStats("database-1") {
+			time.Sleep(time.Millisecond)
+		}
+		b.StartTimer()
+		for _, op := range []faults.NodeAct{faults.NodeKill, faults.NodeRestore} {
+			if err := system.Do(b.Context(), "app-1", op); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StopTimer()
+		for _, c := range users {
+			_ = c.Close()
+		}
+		if err := system.Do(b.Context(), "database-1", faults.NodeKill); err != nil {
+			b.Fatal(err)
+		}
+		if err := system.Do(b.Context(), "database-1", faults.NodeRestore); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
 	}
 }

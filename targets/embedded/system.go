@@ -10,7 +10,6 @@ import (
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/clock"
 	"firedrill/faults"
-	"firedrill/faults/guard"
 	"firedrill/reference-lb/proxy"
 	"firedrill/targets"
 	"firedrill/targets/service"
@@ -55,11 +54,11 @@ func (s *System) Nodes() map[string]string {
 
 // Victim is what a fault on a node is done to: the node and every link that
 // leads to it. It fails on a node that is not there.
-func (s *System) Victim(name string) (guard.Victim, error) {
+func (s *System) Victim(name string) (faults.Victim, error) {
 	if s.nodes[name] == nil {
-		return guard.Victim{}, s.unknown(name)
+		return faults.Victim{}, s.unknown(name)
 	}
-	v := guard.Victim{Embedded: name}
+	v := faults.Victim{Embedded: name}
 	for _, l := range s.topology.Links {
 		if l.To == name {
 			v.Links = append(v.Links, l.Name())
@@ -89,6 +88,19 @@ func (s *System) Do(ctx context.Context, name string, op faults.NodeAct) error {
 	}
 	s.logs.write(name, string(op), "err", err)
 	return err
+}
+
+// Registrar takes what carries out the acts on a node that lives in this
+// process; guard.Client is one.
+type Registrar interface {
+	Embedded(node string, do func(ctx context.Context, op faults.NodeAct) error)
+}
+
+// Register gives Do to r for every node.
+func (s *System) Register(r Registrar) {
+	for name := range s.nodes {
+		r.Embedded(name, func(ctx context.Context, op faults.NodeAct) error { return s.Do(ctx, name, op) })
+	}
 }
 
 // ServiceStats is what a service has seen; ok is false for any other node.

@@ -20,6 +20,7 @@ type call struct {
 	to     string
 	on     []byte // path prefix; empty = every request
 	driver *client.Driver
+	base   *http.Request // what all its requests have in common
 }
 
 // openCalls starts a driver for each of the node's calls.
@@ -37,7 +38,8 @@ func openCalls(cfg Config, life int, l *socket.Listener) ([]call, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("calls to %s: %w", spec.To, err), closeCalls(calls))
 		}
-		calls = append(calls, call{to: spec.To, on: []byte(spec.On), driver: d})
+		calls = append(calls, call{to: spec.To, on: []byte(spec.On), driver: d,
+			base: &http.Request{Method: http.MethodGet, Host: spec.To, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}})
 	}
 	return calls, nil
 }
@@ -61,12 +63,12 @@ func (c *call) make(ctx context.Context, request uint64, path string) answer {
 		return answer{status: http.StatusBadRequest, cause: journal.Malformed, text: "the target is neither a path nor a URL"}
 	}
 	u.Scheme, u.Host = "http", c.to
-	req := &http.Request{Method: http.MethodGet, URL: u, Host: c.to, Header: http.Header{},
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	if request != 0 {
 		ctx = client.WithRequest(ctx, request)
 	}
-	resp, err := c.driver.RoundTrip(req.WithContext(ctx))
+	req := c.base.WithContext(ctx)
+	req.URL = u
+	resp, err := c.driver.RoundTrip(req)
 	if err != nil {
 		return c.lost(err)
 	}

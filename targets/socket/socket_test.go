@@ -144,6 +144,10 @@ func TestKillResetsAndRefusesAndThePortComesBack(t *testing.T) {
 			t.Fatalf("dial to the killed node: %v %v, want refused", c, err)
 		}
 	}
+	if other, err := net.Listen("tcp", p.Addr()); err == nil {
+		_ = other.Close()
+		t.Error("somebody else could take the port of the killed node")
+	}
 	if n := l.Open(); n != 0 {
 		t.Errorf("%d connections left", n)
 	}
@@ -156,6 +160,39 @@ func TestKillResetsAndRefusesAndThePortComesBack(t *testing.T) {
 		t.Error(err)
 	}
 	wait()
+}
+
+func TestAHungNodeWritesNothingOfItsOwnAccord(t *testing.T) {
+	p := reserve(t)
+	l := listen(t, p)
+	c := dial(t, p.Addr())
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Hang()
+	written := make(chan error, 1)
+	go func() {
+		_, err := server.Write([]byte{7})
+		written <- err
+	}()
+	for _, want := range []string{"silence", "a byte"} {
+		_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if want == "a byte" {
+			l.Resume()
+			_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
+		}
+		_, err := c.Read(make([]byte, 1))
+		if silent := isTimeout(err); silent != (want == "silence") {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	if err := l.Kill(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAPortGivenBackIsFree(t *testing.T) {
