@@ -16,7 +16,7 @@ const dialTimeout = 5 * time.Second
 // conn is one connection through a link: the caller's socket and ours to the callee.
 type conn struct {
 	link  *link
-	seq   uint64          // the how-many-eth of its link
+	draws uint64          // what its delays are drawn by: its link's name and how many came before it
 	ctx   context.Context // ends with the connection
 	done  <-chan struct{}
 	stop  context.CancelFunc
@@ -31,7 +31,7 @@ type conn struct {
 }
 
 func newConn(l *link, caller *net.TCPConn) *conn {
-	c := &conn{link: l, caller: caller, seq: uint64(l.accepted.Add(1))}
+	c := &conn{link: l, caller: caller, draws: l.salt + uint64(l.accepted.Add(1))}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.done = c.ctx.Done()
 	return c

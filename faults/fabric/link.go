@@ -3,6 +3,7 @@ package fabric
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ type link struct {
 	timer     *clock.Timer
 	name      string
 	addr      string
+	salt      uint64 // sets its draws apart from those of other links of a fault
 	upstream  atomic.Pointer[string]
 	state     atomic.Pointer[state]
 	accepted  atomic.Int64
@@ -38,7 +40,7 @@ func openLink(timer *clock.Timer, name, addr, upstream string) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open link %s on %s: %w", name, addr, err)
 	}
-	l := &link{timer: timer, name: name, addr: hold.addr, hold: hold, conns: map[*conn]struct{}{}}
+	l := &link{timer: timer, name: name, salt: saltOf(name), addr: hold.addr, hold: hold, conns: map[*conn]struct{}{}}
 	l.upstream.Store(&upstream)
 	l.state.Store(merge(nil))
 	l.mu.Lock()
@@ -204,4 +206,10 @@ func (l *link) stats() LinkStats {
 		Accepted: l.accepted.Load(), Open: int64(len(l.conns)), Reset: l.resets.Load(),
 		BytesUp: l.bytesUp.Load(), BytesDown: l.bytesDown.Load(),
 	}
+}
+
+func saltOf(name string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return h.Sum64()
 }

@@ -28,11 +28,7 @@ func reserve(addr string) (*reservation, error) {
 		return nil, fmt.Errorf("listen address %q: %w", addr, err)
 	}
 	if at.Port != 0 { // a port that is shared on purpose looks free: ask without sharing
-		alone, err := net.ListenTCP("tcp4", at)
-		if err != nil {
-			return nil, err
-		}
-		if err := alone.Close(); err != nil {
+		if err = free(at); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +44,7 @@ func reserve(addr string) (*reservation, error) {
 	r := &reservation{fd: fd}
 	sa := &unix.SockaddrInet4{Port: at.Port}
 	copy(sa.Addr[:], at.IP.To4())
-	if err := errors.Join(sharePort(fd), os.NewSyscallError("bind", unix.Bind(fd, sa))); err != nil {
+	if err = errors.Join(sharePort(fd), os.NewSyscallError("bind", unix.Bind(fd, sa))); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	bound, err := unix.Getsockname(fd)
@@ -58,6 +54,15 @@ func reserve(addr string) (*reservation, error) {
 	at.Port = bound.(*unix.SockaddrInet4).Port
 	r.addr = at.String()
 	return r, nil
+}
+
+// free is an error unless a listener could have the port to itself.
+func free(at *net.TCPAddr) error {
+	alone, err := net.ListenTCP("tcp4", at)
+	if err != nil {
+		return err
+	}
+	return alone.Close()
 }
 
 // sharePort lets the reservation and our listener have the port together. The

@@ -52,7 +52,7 @@ func merge(all []*standing) *state {
 	return s
 }
 
-// delay is what the link adds in direction d to the turn-th exchange of its conn-th connection, in nanoseconds.
+// delay is what the link adds in direction d to a connection's turn-th exchange, in nanoseconds; conn sets connections apart.
 func (s *state) delay(d direction, conn, turn uint64) int64 {
 	var sum int64
 	for _, one := range s.standing {

@@ -59,7 +59,7 @@ func (t toxic) hold(arrived time.Time) bool {
 				return false
 			}
 		}
-		delay := state.delay(t.flow.way, conn.seq, conn.turn.Load())
+		delay := state.delay(t.flow.way, conn.draws, conn.turn.Load())
 		wait := time.Duration(delay) - time.Since(arrived)
 		if delay == 0 || wait <= 0 || t.wait(state, wait) {
 			return true

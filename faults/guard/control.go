@@ -172,7 +172,7 @@ func ask(ctx context.Context, path string, m message) (message, error) {
 	defer stop()
 	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) // ctx ends it too
 	w := newWire(c)
-	if err := w.send(m); err != nil {
+	if err = w.send(m); err != nil {
 		return message{}, err
 	}
 	reply, err := w.receive()

@@ -12,21 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
 	. "github.com/onsi/gomega"
 
+	"firedrill/ci/quiet"
 	"firedrill/faults/guard"
 )
-
-// alone takes the machine's lock for tests that claim times.
-func alone(t testing.TB) {
-	t.Helper()
-	lock := flock.New(filepath.Join(os.TempDir(), "firedrill-timing.lock"))
-	if _, err := lock.TryLockContext(t.Context(), 50*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = lock.Unlock() })
-}
 
 // cleanBound is the promise: every fault of a harness that died is gone within it.
 const cleanBound = 250 * time.Millisecond
@@ -52,7 +42,7 @@ func outsiders(t testing.TB, addr string) []net.Conn {
 
 // TestPromisedTimes holds the machine's lock once for all that claims times.
 func TestPromisedTimes(t *testing.T) {
-	alone(t)
+	quiet.Lock(t)
 	t.Run("no fault outlives the harness", noFaultOutlivesTheHarness)
 	t.Run("nothing outlives the guard", nothingOutlivesTheGuard)
 }

@@ -61,7 +61,7 @@ func serveGuard(token string) error {
 	if err != nil {
 		return fmt.Errorf("%s is in the environment, but there is no channel; nothing but a harness may set it: %w", marker, err)
 	}
-	if err := file.Close(); err != nil {
+	if err = file.Close(); err != nil {
 		return fmt.Errorf("channel: %w", err)
 	}
 	w := newWire(conn)
@@ -76,7 +76,7 @@ func serveGuard(token string) error {
 	if err != nil {
 		return errors.Join(err, w.send(message{ID: hello.ID, Op: opHello, Reply: true, Error: err.Error()}))
 	}
-	if err := w.send(message{ID: hello.ID, Op: opHello, Reply: true}); err != nil {
+	if err = w.send(message{ID: hello.ID, Op: opHello, Reply: true}); err != nil {
 		return err
 	}
 	go func() { // ends with the process
@@ -97,7 +97,7 @@ func prepareKeeper(o Options, w *wire) (*keeper, *controlServer, func() error, e
 		return nil, nil, nil, err
 	}
 	first := Entry{Kind: lineRun, Options: &o, Boot: bootID(), Guard: os.Getpid(), Harness: os.Getppid()}
-	if err := l.append(first); err != nil {
+	if err = l.append(first); err != nil {
 		return nil, nil, nil, errors.Join(err, l.close())
 	}
 	control, err := openControl(o.RunID)
@@ -152,7 +152,7 @@ func spawn(o Options, token string) (*exec.Cmd, net.Conn, error) {
 	if flag.Lookup("test.run") != nil { // a test binary without Main ends by itself, having run nothing
 		cmd.Args = append(cmd.Args, "-test.run=^$", "-test.timeout=10s")
 	}
-	if err := cmd.Start(); err != nil {
+	if err = cmd.Start(); err != nil {
 		return nil, nil, errors.Join(err, ours.Close())
 	}
 	conn, err := net.FileConn(ours)

@@ -93,7 +93,7 @@ func (l *ledger) void(runDir, why string) ([]string, error) {
 		return nil, err
 	}
 	if n := len(content); n > 0 && content[n-1] != '\n' {
-		if err := os.Truncate(path, int64(strings.LastIndexByte(string(content), '\n')+1)); err != nil {
+		if err = os.Truncate(path, int64(strings.LastIndexByte(string(content), '\n')+1)); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,5 @@
 // Proof.Add says when a healthy link would contradict what was seen →
 // Clean after the lift.
 //
-// To add something that can be seen, give Outcome a value, recognise it in
-// Observe, and say in matches which behaviour it proves.
+// To add an outcome, give Outcome a value, recognise it in outcomeOf, and say in matches which behaviour it proves.
 package witness

@@ -61,11 +61,11 @@ func exchange(ctx context.Context, addr, path string, timeout time.Duration, beg
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path, addr); err != nil {
+	if _, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path, addr); err != nil {
 		return Observation{Outcome: outcomeOf(err), Note: err.Error()}
 	}
 	r := bufio.NewReaderSize(conn, 512)
-	if _, err := r.ReadByte(); err != nil {
+	if _, err = r.ReadByte(); err != nil {
 		return Observation{Outcome: outcomeOf(err), Note: err.Error()}
 	}
 	first := time.Duration(clock.Now() - began)
