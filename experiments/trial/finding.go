@@ -16,9 +16,9 @@ type finding struct {
 	unverified bool // exit 6: a fault may still stand
 }
 
-// rules are all the reasons, in the order in which they are told when several weigh the same.
+// rules are all the reasons beside the rows, in the order in which they are told when several weigh the same.
 var rules = []func(*outcome) []finding{
-	liftRule, tearRule, failureRule, cleanRule, replayRule, abortRule, planRule, gateRule, proofRule, loadRule, rowRule,
+	liftRule, tearRule, failureRule, cleanRule, replayRule, abortRule, planRule, gateRule, proofRule, loadRule,
 }
 
 // conclude takes the worst finding as the trial's verdict.

@@ -24,6 +24,8 @@ type outcome struct {
 	steady []verdict.Row // of the baseline, then of the recovery
 	found  []finding
 
+	rowless int // how many of the findings are not about a row; they come first
+
 	word       verdict.Word
 	reason     string
 	unverified bool
@@ -49,6 +51,8 @@ func judgeTrial(p *experiments.Plan, src Source) *outcome {
 	for _, rule := range rules {
 		o.found = append(o.found, rule(o)...)
 	}
+	o.rowless = len(o.found)
+	o.found = append(o.found, rowRule(o)...)
 	o.conclude()
 	return o
 }

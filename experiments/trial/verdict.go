@@ -142,6 +142,9 @@ func unexpected(v *verdict.Verdict, trials []*outcome) string {
 		if t.word != verdict.Fail {
 			return fmt.Sprintf("trial %d came to %s: %s", i+1, t.word, t.reason)
 		}
+		if t.rowless > 0 { // a failure without its evidence is no more green than a pass
+			return fmt.Sprintf("trial %d shows too little: %s", i+1, t.found[0].reason)
+		}
 		for _, r := range slices.Concat(t.expect, t.steady) {
 			_, is := named[r.ID]
 			if is {
