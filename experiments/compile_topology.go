@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func (c *compiler) blockProblems(path string, problems []balance.Problem) {
 
 func (c *compiler) algorithm(path, name string) {
 	if _, known := balance.Algorithms[name]; name != "" && !known {
-		all := []string{balance.RoundRobin, balance.LeastRequest}
+		all := slices.Sorted(maps.Keys(balance.Algorithms))
 		c.report(path+".algorithm", unknownWord("algorithm", name, all, laterAlgorithms), "")
 	}
 }
