@@ -34,7 +34,7 @@ topology:
 load: {to: balancer, rate: 400/s, arrivals: constant, timeout: 300ms}
 phases: {warmup: 200ms, baseline: 500ms, fault: 600ms, recovery: 1200ms}
 steady_state:
-  - success_rate: {min: 99%}
+  - success_rate: {min: 99%%}
 faults:
   - %s
 expect:
