@@ -196,7 +196,7 @@ const (
 
 func (c *compiler) limits() {
 	l, p := c.e.Limits, c.plan
-	p.Limits = Limits{FaultsAtOnce: l.FaultsAtOnce, ShareOfNodes: l.ShareOfNodes, Duration: l.Duration, Fault: l.Fault}
+	p.Limits = Limits(l)
 	total := p.Phases.Warmup + p.Phases.Baseline + p.Phases.Fault + p.Phases.Recovery
 	if l.Fault == 0 {
 		p.Limits.Fault = defaultLongestFault

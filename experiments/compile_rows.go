@@ -63,11 +63,11 @@ func (c *compiler) row(r RowEntry, id string, use expect.Use) expect.Row {
 		out.Of = c.resolve(b.Of, path+".of", links, false)
 	}
 	c.selectors(b, out, path, use)
-	for _, message := range expect.Validate(out, use) {
-		if len(c.problems) > before && strings.Contains(message, "needs `of`") {
+	for _, sentence := range expect.Validate(out, use) {
+		if len(c.problems) > before && strings.Contains(sentence, "needs `of`") {
 			continue // the selector's own problem says it
 		}
-		message, hint := splitHint(message)
+		message, hint := splitHint(sentence)
 		c.report(path, message, hint)
 	}
 	out.MinSamples = expect.MinSamples(out)

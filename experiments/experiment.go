@@ -115,11 +115,3 @@ func (e *Experiment) lineOf(path string) int {
 
 // Has says whether the file gives a value, rather than leaving it to a default.
 func (e *Experiment) Has(path string) bool { return e.root.Find(path) != nil }
-
-// textOf is a value as it was written.
-func (e *Experiment) textOf(path string) string {
-	if n := e.root.Find(path); n != nil {
-		return n.String()
-	}
-	return ""
-}

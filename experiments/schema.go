@@ -34,7 +34,7 @@ func Schema() ([]byte, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	var tree any
-	if err := json.Unmarshal(b, &tree); err != nil {
+	if err = json.Unmarshal(b, &tree); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	tree = draft07(tree)

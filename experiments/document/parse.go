@@ -44,6 +44,9 @@ func decodeText(name string, src []byte) (string, *Problem) {
 	if !utf8.ValidString(text) {
 		return whole("the file is not UTF-8 text", "save it as UTF-8")
 	}
+	if unclosed(text) > maxWords {
+		return whole(fmt.Sprintf("nested more than %d levels deep", MaxDepth), "an experiment needs fewer than ten")
+	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	line := 1
 	column := 0
@@ -59,6 +62,13 @@ func decodeText(name string, src []byte) (string, *Problem) {
 		}
 	}
 	return text, nil
+}
+
+// unclosed is how many more brackets open than close: no need to read a
+// megabyte of them word by word.
+func unclosed(text string) int {
+	count := func(s string) int { return strings.Count(text, s) }
+	return count("[") + count("{") - count("]") - count("}")
 }
 
 func parseText(source *Source, text string) (root *Node, problems Problems) {

@@ -243,6 +243,7 @@ func loadRule(o *outcome) []finding {
 // rowRule: every expectation and the steady state after the fault.
 func rowRule(o *outcome) []finding {
 	var out []finding
+	late := loadRule(o)
 	for _, r := range o.expect {
 		if r.Result != verdict.Pass {
 			out = append(out, finding{word: r.Result, reason: rowText(r)})
@@ -251,6 +252,14 @@ func rowRule(o *outcome) []finding {
 	for _, r := range o.steady {
 		if r.During == lastThirdText && r.Result != verdict.Pass {
 			out = append(out, finding{word: r.Result, reason: "after the fault the steady state: " + rowText(r)})
+		}
+	}
+	if len(late) == 0 || !o.injected() {
+		return out
+	}
+	for i := range out { // what was broken by a late load is not known
+		if out[i].word == verdict.Fail {
+			out[i] = finding{word: verdict.Inconclusive, reason: late[0].reason + "; so it is not known whether " + out[i].reason}
 		}
 	}
 	return out

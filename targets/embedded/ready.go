@@ -80,7 +80,7 @@ func ask(ctx context.Context, addr string) error {
 	}
 	defer func() { _ = c.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	if _, err := io.WriteString(c, "GET "+service.HealthPath+" HTTP/1.1\r\nHost: "+targets.Load+"\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err = io.WriteString(c, "GET "+service.HealthPath+" HTTP/1.1\r\nHost: "+targets.Load+"\r\nConnection: close\r\n\r\n"); err != nil {
 		return err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)

@@ -44,10 +44,10 @@ func Reserve() (*Port, error) {
 
 // bindAny binds a socket to a free loopback port that a listener of ours may share.
 func bindAny(fd int) (port int, err error) {
-	if err := share(fd); err != nil {
+	if err = share(fd); err != nil {
 		return 0, err
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		return 0, os.NewSyscallError("bind", err)
 	}
 	name, err := unix.Getsockname(fd)
