@@ -46,7 +46,8 @@ type Plan struct {
 type Load struct {
 	To          string         `json:"to"` // the entry's node name
 	Rate        units.Rate     `json:"rate"`
-	Arrivals    string         `json:"arrivals"` // poisson, constant
+	Requests    int            `json:"requests,omitempty"` // so many in baseline and fault; Rate then spaces them
+	Arrivals    string         `json:"arrivals"`           // poisson, constant
 	Clients     int            `json:"clients"`
 	Connections string         `json:"connections"` // keep_alive, per_request
 	Timeout     units.Duration `json:"timeout"`

@@ -43,12 +43,72 @@ func ParseLink(s string) (l Link, ok bool) {
 	return l, ok && l.From != "" && l.To != ""
 }
 
+// Node is the replica of a name, nil if there is none.
+func (t *Topology) Node(name string) *Node {
+	for i := range t.Nodes {
+		if t.Nodes[i].Name == name {
+			return &t.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// Replicas are the nodes that a name covers: itself, or every replica of it.
+func (t *Topology) Replicas(name string) []string {
+	var out []string
+	for _, n := range t.Nodes {
+		if n.Name == name || n.Of == name {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
+
+// LinksTo are the names of the links that end at a replica.
+func (t *Topology) LinksTo(replica string) []string {
+	var out []string
+	for _, l := range t.Links {
+		if l.To == replica {
+			out = append(out, l.Name())
+		}
+	}
+	return out
+}
+
+// Covered are the links that a name covers: `balancer->cart` is every pair of
+// replicas of the two, `balancer->cart-2` those that end at that one.
+func (t *Topology) Covered(name string) []string {
+	want, ok := ParseLink(name)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, l := range t.Links {
+		if t.covers(want.From, l.From) && t.covers(want.To, l.To) {
+			out = append(out, l.Name())
+		}
+	}
+	return out
+}
+
+// covers says whether a name, of a node or a replica, covers a replica.
+func (t *Topology) covers(name, replica string) bool {
+	if name == replica {
+		return true
+	}
+	n := t.Node(replica)
+	return n != nil && n.Of == name
+}
+
 // BalancerSpec is the balancer: block of a file.
 type BalancerSpec struct {
 	Layer          int            `json:"layer"`
 	To             string         `json:"to"`      // the pool's node name
 	Timeout        units.Duration `json:"timeout"` // for one whole exchange with a host, retries included
 	balance.Config `json:"config"`
+	// CheckOffsets delay the first health check of each host, by replica, so
+	// that hosts are not checked all at once; trials draw them.
+	CheckOffsets map[string]units.Duration `json:"checkOffsets,omitempty"`
 }
 
 // ServiceSpec is the service: block of a file.

@@ -51,29 +51,31 @@ type Definition struct {
 	Predictable bool // `predicted` may be its bound
 	Steady      bool // may stand in steady_state and abort_when
 	Meaning     string
+
+	fold func(Row, Setup) Fold
 }
 
 // Catalog is every measure of this version, by its key in the file.
 var Catalog = map[string]Definition{
-	"success_rate": {Unit: Share, Requests: true, Steady: true,
+	"success_rate": {fold: requestFold(successRate), Unit: Share, Requests: true, Steady: true,
 		Meaning: "share of user requests that were answered well, after all retries"},
-	"error_rate": {Unit: Share, Requests: true, Steady: true,
+	"error_rate": {fold: requestFold(errorRate), Unit: Share, Requests: true, Steady: true,
 		Meaning: "share of user requests that failed, after all retries"},
-	"failed_requests": {Unit: Count, Requests: true, Steady: true, Predictable: true,
+	"failed_requests": {fold: requestFold(failedRequests), Unit: Count, Requests: true, Steady: true, Predictable: true,
 		Meaning: "user requests that failed, after all retries"},
-	"latency": {Unit: Seconds, Requests: true, Steady: true, Quantile: true,
+	"latency": {fold: newLatency, Unit: Seconds, Requests: true, Steady: true, Quantile: true,
 		Meaning: "time from due to done at a quantile, failed requests with their time to failure"},
-	"detection_time": {Unit: Seconds, Of: OfNode, Time: true, Predictable: true,
+	"detection_time": {fold: newDetection, Unit: Seconds, Of: OfNode, Time: true, Predictable: true,
 		Meaning: "fault applied to the balancer's decision that makes the victim ineligible"},
-	"removal_time": {Unit: Seconds, Of: OfNode, Time: true,
+	"removal_time": {fold: newRemoval, Unit: Seconds, Of: OfNode, Time: true,
 		Meaning: "fault applied to the last request sent to the victim by choice"},
-	"recovery_time": {Unit: Seconds, Of: OfMaybeNode, Time: true, Predictable: true,
+	"recovery_time": {fold: newRecovery, Unit: Seconds, Of: OfMaybeNode, Time: true, Predictable: true,
 		Meaning: "lift to the decision that makes the node eligible; without a node, to the instant from which the steady state holds to the end"},
-	"attempts": {Unit: Mean, Of: OfLink, Requests: true, Steady: true,
+	"attempts": {fold: newAttempts, Unit: Mean, Of: OfLink, Requests: true, Steady: true,
 		Meaning: "tries per request at a link"},
-	"retry_amplification": {Unit: Ratio, Of: OfLink, Requests: true, Predictable: true,
+	"retry_amplification": {fold: newAmplification, Unit: Ratio, Of: OfLink, Requests: true, Predictable: true,
 		Meaning: "tries at a link for each user request whose path contains it"},
-	"share": {Unit: Share, Of: OfNodeOrLink, Requests: true, Steady: true, Predictable: true,
+	"share": {fold: newShare, Unit: Share, Of: OfNodeOrLink, Requests: true, Steady: true, Predictable: true,
 		Meaning: "requests decided for a node, of all decided for its pool, tries included"},
 }
 

@@ -2,68 +2,404 @@ package guard
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 
+	"firedrill/experiments/journal/clock"
 	"firedrill/faults"
 	"firedrill/faults/fabric"
 )
 
-// Client is the harness's end.
-type Client struct{}
+// Client is the harness's end of the guard. All methods may be called at once.
+type Client struct {
+	o       Options
+	cmd     *exec.Cmd
+	wire    *wire
+	calls   calls
+	aborted chan Abort
+	done    chan struct{} // the guard is gone
+	loops   sync.WaitGroup
 
-var errSoon = errors.New("guard: being built")
-
-// Main must come first in main: if this process is the guard it does the
-// guard's work and does not return.
-func Main() {}
-
-// Start re-executes this program as the guard and waits until it is ready. It
-// must come before any port or other process.
-func Start(ctx context.Context, o Options) (*Client, error) { return nil, errSoon }
-
-// OpenLink opens a link and returns the address to dial in upstream's place.
-func (c *Client) OpenLink(ctx context.Context, name, upstream string) (string, error) {
-	return "", errSoon
+	mu       sync.Mutex
+	links    map[string]*Link // what is open, for a takeover
+	down     map[string]bool
+	standing map[string]Undo
+	nodes    map[string]func(context.Context, faults.NodeAct) error
+	fed      [2]int64 // the oldest feed that was not answered; when the last Feed found it too old
+	closing  bool
+	local    *fabric.Fabric // ours, after a takeover
+	waited   error          // how the guard ended
 }
 
-// OpenLinks opens many at once, filling in each Addr.
-func (c *Client) OpenLinks(ctx context.Context, links []Link) error { return errSoon }
+// ErrGone is what requests return once the guard is gone: the run is an error.
+var ErrGone = errors.New("the guard is gone")
+
+// Start starts this program again as the guard and waits until it is ready. It
+// must come before any port or other process of the run. The guard outlives
+// ctx; Close ends it.
+func Start(ctx context.Context, o Options) (*Client, error) {
+	refuseInGuard()
+	if err := checkRunID(o.RunID); err != nil {
+		return nil, fmt.Errorf("start the guard: %w", err)
+	}
+	var err error
+	if o.RunDir, err = filepath.Abs(o.RunDir); err != nil {
+		return nil, fmt.Errorf("start the guard: run folder: %w", err)
+	}
+	if o.StateDir == "" {
+		o.StateDir = DefaultStateDir()
+	}
+	token := rand.Text()
+	cmd, conn, err := spawn(o, token)
+	if err != nil {
+		return nil, fmt.Errorf("start the guard: %w", err)
+	}
+	c := &Client{
+		o: o, cmd: cmd, wire: newWire(conn), aborted: make(chan Abort, 64), done: make(chan struct{}),
+		links: map[string]*Link{}, down: map[string]bool{}, standing: map[string]Undo{},
+		nodes: map[string]func(context.Context, faults.NodeAct) error{},
+	}
+	c.loops.Go(c.read)
+	c.loops.Go(c.wait)
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errors.New("it was not ready within "+startLimit.String()))
+	defer cancel()
+	if _, err := c.request(ctx, message{Op: opHello, Token: token, Options: &o}); err != nil {
+		c.mu.Lock()
+		c.closing = true
+		c.mu.Unlock()
+		_ = cmd.Process.Kill() // fails only if it has ended
+		c.loops.Wait()
+		if !errors.Is(err, ErrGone) && ctx.Err() == nil {
+			return nil, fmt.Errorf("start the guard: %w", err)
+		}
+		return nil, failedStart(ctx, o, err)
+	}
+	return c, nil
+}
+
+// request sends a message and waits for its reply, which may be an error of the guard's.
+func (c *Client) request(ctx context.Context, m message) (message, error) {
+	id, reply, err := c.calls.begin()
+	if err != nil {
+		return message{}, err
+	}
+	defer c.calls.forget(id)
+	m.ID, m.Ordered = id, clock.Now()
+	if err := c.wire.send(m); err != nil {
+		c.giveUp()
+		return message{}, fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	select {
+	case r, ok := <-reply:
+		switch {
+		case !ok:
+			return message{}, ErrGone
+		case r.Error != "":
+			return r, errors.New(r.Error)
+		}
+		return r, nil
+	case <-ctx.Done():
+		return message{}, fmt.Errorf("ask the guard to %s: %w", m.Op, context.Cause(ctx))
+	}
+}
+
+// read hands replies over, carries out embedded calls and passes aborts on.
+func (c *Client) read() {
+	for {
+		m, err := c.wire.receive()
+		if err != nil {
+			c.calls.fail(ErrGone)
+			c.giveUp()
+			return
+		}
+		switch {
+		case m.Reply && m.Op == opFeed:
+			c.mu.Lock()
+			c.fed = [2]int64{}
+			c.mu.Unlock()
+		case m.Reply:
+			c.calls.answer(m)
+		case m.Op == opCall && m.Call != nil:
+			c.loops.Go(func() { c.carryOut(m) })
+		case m.Op == opAbort && m.Abort != nil:
+			c.tell(*m.Abort)
+		}
+	}
+}
+
+// giveUp ends a guard that cannot be talked to; wait takes over.
+func (c *Client) giveUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closing {
+		_ = c.cmd.Process.Kill() // fails only if it has ended
+	}
+}
+
+func (c *Client) tell(a Abort) {
+	select {
+	case c.aborted <- a:
+	default: // nobody reads, and 64 are there already
+	}
+}
+
+func (c *Client) carryOut(m message) {
+	reply := message{ID: m.ID, Op: m.Op, Reply: true}
+	c.mu.Lock()
+	do := c.nodes[m.Call.Node]
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), m.Within)
+	defer cancel()
+	if do == nil {
+		reply.Error = "no embedded node is named " + m.Call.Node
+	} else if err := do(ctx, m.Call.Op); err != nil {
+		reply.Error = err.Error()
+	}
+	_ = c.wire.send(reply) // a guard that is gone is noticed by wait
+}
+
+// OpenLink opens a link and returns the address to dial in upstream's place (both host:port).
+func (c *Client) OpenLink(ctx context.Context, name, upstream string) (string, error) {
+	links := []Link{{Name: name, Upstream: upstream}}
+	err := c.OpenLinks(ctx, links)
+	return links[0].Addr, err
+}
+
+// OpenLinks opens links and fills in where each listens: all of them, or none and an error.
+func (c *Client) OpenLinks(ctx context.Context, links []Link) error {
+	reply, err := c.request(ctx, message{Op: opOpen, Links: links})
+	if err != nil {
+		return fmt.Errorf("open links: %w", err)
+	}
+	if len(reply.Links) != len(links) {
+		return fmt.Errorf("open links: the guard opened %d of %d", len(reply.Links), len(links))
+	}
+	copy(links, reply.Links)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range reply.Links {
+		c.links[l.Name] = &l
+	}
+	return nil
+}
 
 // SetUpstream sends a link's fresh connections elsewhere.
-func (c *Client) SetUpstream(ctx context.Context, name, upstream string) error { return errSoon }
-
-// NodeDown makes links stop listening because what is behind them is gone.
-func (c *Client) NodeDown(ctx context.Context, links ...string) error { return errSoon }
-
-// NodeUp makes them listen again.
-func (c *Client) NodeUp(ctx context.Context, links ...string) error { return errSoon }
-
-// Embedded registers what carries out acts on a node that lives in this process.
-func (c *Client) Embedded(node string, do func(ctx context.Context, op faults.NodeAct) error) {}
-
-// Apply writes the intent to the ledger and does the act. deadline is the
-// CLOCK_MONOTONIC instant at which the guard lifts it by itself.
-func (c *Client) Apply(ctx context.Context, id string, act Act, undo Undo, deadline int64) (Ack, error) {
-	return Ack{}, errSoon
+func (c *Client) SetUpstream(ctx context.Context, name, upstream string) error {
+	c.mu.Lock()
+	local := c.local
+	if l, ok := c.links[name]; ok {
+		l.Upstream = upstream
+	}
+	c.mu.Unlock()
+	if local != nil {
+		return local.SetUpstream(name, upstream)
+	}
+	_, err := c.request(ctx, message{Op: opUpstream, Links: []Link{{Name: name, Upstream: upstream}}})
+	return err
 }
 
-// Lift undoes what was applied under id.
-func (c *Client) Lift(ctx context.Context, id string) (Ack, error) { return Ack{}, errSoon }
+// NodeDown makes links stop listening because what is behind them is gone. It is no fault and needs no lift.
+func (c *Client) NodeDown(ctx context.Context, links ...string) error {
+	return c.listening(ctx, opDown, links)
+}
 
-// LiftAll undoes everything, in parallel.
-func (c *Client) LiftAll(ctx context.Context, reason string) (Ack, error) { return Ack{}, errSoon }
+// NodeUp makes them listen again.
+func (c *Client) NodeUp(ctx context.Context, links ...string) error {
+	return c.listening(ctx, opUp, links)
+}
 
-// Feed renews the lease; the run's own loop calls it every 100 ms.
-func (c *Client) Feed() {}
+func (c *Client) listening(ctx context.Context, to op, links []string) error {
+	c.mu.Lock()
+	local := c.local
+	for _, name := range links {
+		c.down[name] = to == opDown
+	}
+	c.mu.Unlock()
+	switch {
+	case local == nil:
+		_, err := c.request(ctx, message{Op: to, Names: links})
+		return err
+	case to == opDown:
+		return local.Down(links...)
+	}
+	return local.Up(links...)
+}
 
-// Aborted tells why the guard lifted something unasked.
-func (c *Client) Aborted() <-chan Abort { return nil }
+// Embedded registers what carries out acts on a node that lives in this
+// process: kill, hang, restore, each within ctx. It is called by the guard's
+// order; after a restore the node must listen where it did.
+func (c *Client) Embedded(node string, do func(ctx context.Context, op faults.NodeAct) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes[node] = do
+}
 
-// Done is closed when the guard is gone.
-func (c *Client) Done() <-chan struct{} { return nil }
+// Apply writes the intent to the ledger, then does the act. deadline is the
+// CLOCK_MONOTONIC instant (ns) at which the guard lifts it by itself; that
+// makes the run an error. If ctx ends early, what was applied is lifted.
+func (c *Client) Apply(ctx context.Context, id string, act Act, undo Undo, deadline int64) (Ack, error) {
+	c.mu.Lock()
+	c.standing[id] = undo
+	c.mu.Unlock()
+	reply, err := c.request(ctx, message{Op: opApply, Fault: id, Act: &act, Undo: &undo, Deadline: deadline})
+	if err == nil && reply.Ack != nil {
+		return *reply.Ack, nil
+	}
+	if ctx.Err() != nil { // it may be applied yet
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
+		defer cancel()
+		_, _ = c.request(late, message{Op: opLift, Fault: id}) // the deadline stands behind it
+	}
+	c.mu.Lock()
+	delete(c.standing, id)
+	c.mu.Unlock()
+	return Ack{}, fmt.Errorf("apply fault %s: %w", id, err)
+}
 
-// Snapshot has the counters of every link.
-func (c *Client) Snapshot(ctx context.Context) ([]fabric.LinkStats, error) { return nil, errSoon }
+// Lift undoes what was applied under id. Again is no error and gives the same
+// acknowledgement. If the guard is gone, so is the fault: the acknowledgement is void.
+func (c *Client) Lift(ctx context.Context, id string) (Ack, error) {
+	reply, err := c.request(ctx, message{Op: opLift, Fault: id})
+	return c.lifted(reply, err, id)
+}
 
-// Close lifts all, closes the links and waits for the guard's end.
-func (c *Client) Close(ctx context.Context) error { return nil }
+// LiftAll undoes everything in parallel. A guard that does not answer within
+// 250 ms is ended, and its links are reopened clean by this process.
+func (c *Client) LiftAll(ctx context.Context, reason string) (Ack, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, liftAllAnswer, errors.New("no answer within "+liftAllAnswer.String()))
+	defer cancel()
+	reply, err := c.request(ctx, message{Op: opLiftAll, Reason: reason})
+	if err != nil && reply.Op == "" && !errors.Is(err, ErrGone) {
+		c.giveUp()
+		err = ErrGone
+	}
+	return c.lifted(reply, err, "")
+}
+
+// liftAllAnswer is how long everything may take to be lifted.
+const liftAllAnswer = 250 * time.Millisecond
+
+func (c *Client) lifted(reply message, err error, id string) (Ack, error) {
+	if errors.Is(err, ErrGone) {
+		<-c.done // the links are clean by then
+		return Ack{Applied: clock.Now(), Void: true}, nil
+	}
+	if err != nil {
+		return Ack{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id == "" {
+		clear(c.standing)
+	}
+	delete(c.standing, id)
+	if reply.Ack == nil {
+		return Ack{}, errors.New("the guard did not acknowledge the lift")
+	}
+	return *reply.Ack, nil
+}
+
+// Feed renews the lease. The run's own loop calls it every 100 ms, no ticker
+// of its own: a stuck loop must lose the lease. A guard that leaves two feeds
+// in a row unanswered for a second is ended and treated as gone.
+func (c *Client) Feed() {
+	now := clock.Now()
+	c.mu.Lock()
+	oldest := c.fed[0]
+	late := oldest != 0 && now-oldest > int64(time.Second)
+	stuck := late && c.fed[1] != 0 && now-c.fed[1] >= int64(leaseTick)
+	if oldest == 0 {
+		c.fed[0] = now
+	}
+	if late && c.fed[1] == 0 {
+		c.fed[1] = now
+	}
+	over := c.closing || c.local != nil
+	c.mu.Unlock()
+	if over {
+		return
+	}
+	if stuck {
+		c.giveUp()
+		return
+	}
+	if !late {
+		_ = c.wire.send(message{Op: opFeed}) // a guard that is gone is noticed by wait
+	}
+}
+
+// Aborted tells what the guard lifted unasked, and why.
+func (c *Client) Aborted() <-chan Abort { return c.aborted }
+
+// Done is closed when the guard is gone and, unless Close asked for it, its
+// links are open again as clean pass-through in this process.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Pid is the guard's process id.
+func (c *Client) Pid() int { return c.cmd.Process.Pid }
+
+// Snapshot has the counters of every link, by name; after a takeover they start anew.
+func (c *Client) Snapshot(ctx context.Context) ([]fabric.LinkStats, error) {
+	c.mu.Lock()
+	local := c.local
+	c.mu.Unlock()
+	if local != nil {
+		return local.Snapshot(), nil
+	}
+	reply, err := c.request(ctx, message{Op: opSnapshot})
+	return reply.Stats, err
+}
+
+// Close lifts what stands, ends the links and waits for the guard's end; if
+// ctx ends first the guard is killed. An error says what was not lifted.
+func (c *Client) Close(ctx context.Context) error {
+	c.mu.Lock()
+	again := c.closing
+	c.closing = true
+	c.mu.Unlock()
+	if again {
+		<-c.done
+		return nil
+	}
+	_, err := c.request(ctx, message{Op: opClose})
+	if errors.Is(err, ErrGone) {
+		err = nil // told by Aborted
+	}
+	_ = c.wire.conn.Close() // the guard ends when it sees this
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		_ = c.cmd.Process.Kill() // fails only if it has ended
+		<-c.done
+		err = errors.Join(err, fmt.Errorf("the guard did not end: %w", context.Cause(ctx)))
+	}
+	c.loops.Wait()
+	c.mu.Lock()
+	local, waited := c.local, c.waited
+	c.mu.Unlock()
+	if local != nil {
+		return errors.Join(err, local.Close())
+	}
+	if waited != nil && err == nil {
+		err = failedStart(ctx, c.o, waited)
+	}
+	if info, e := os.Stat(logPath(c.o.RunDir)); e == nil && info.Size() == 0 {
+		err = errors.Join(err, os.Remove(logPath(c.o.RunDir)))
+	}
+	if err != nil {
+		return fmt.Errorf("close the guard: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) openNames() []string {
+	return slices.Sorted(maps.Keys(c.links))
+}

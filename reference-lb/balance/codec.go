@@ -139,9 +139,11 @@ func DecodeInput(b []byte, now int64) (Input, error) {
 // output begins: a record whose input was altered cannot agree with its output,
 // even where the alteration changes no decision.
 func InputSum(now int64, input []byte) uint32 {
-	var at [8]byte
-	binary.LittleEndian.PutUint64(at[:], uint64(now))
-	return crc32.Update(crc32.ChecksumIEEE(at[:]), crc32.IEEETable, input)
+	sum := ^uint32(0)
+	for shift := 0; shift < 64; shift += 8 { // byte by byte: an array handed to crc32 would be allocated
+		sum = crc32.IEEETable[byte(sum)^byte(now>>shift)] ^ sum>>8
+	}
+	return crc32.Update(^sum, crc32.IEEETable, input)
 }
 
 // reader takes an encoding apart; the first thing missing makes all that follows zero.

@@ -75,6 +75,10 @@ func (c *Core) Step(now int64, in Input, out *Output) {
 	}
 	now = max(now, c.now)
 	c.now = now
+	if in.Kind == Cancel {
+		// Before the timers, or one of them could start a try that this very step takes back.
+		c.cancel(now, in, out)
+	}
 	c.expire(now, out)
 	switch in.Kind {
 	case Arrive:
@@ -87,8 +91,6 @@ func (c *Core) Step(now int64, in Input, out *Output) {
 		c.connLost(in)
 	case Probed:
 		c.probed(now, in, out)
-	case Cancel:
-		c.cancel(now, in, out)
 	case HostChange:
 		c.hostChange(now, in, out)
 	}
@@ -139,22 +141,26 @@ func (c *Core) pick(r *request) int32 {
 // only, when all have been tried; the whole view, when that is the only one.
 func (c *Core) untried(r *request) View {
 	tried := r.tried[:min(int(r.try), len(r.tried))]
-	last := r.host
-	for _, none := range [2]func(int32) bool{
-		func(h int32) bool { return slices.Contains(tried, h) },
-		func(h int32) bool { return h == last },
-	} {
-		c.others = c.others[:0]
-		for _, h := range c.view.hosts {
-			if !none(h) {
-				c.others = append(c.others, h)
-			}
-		}
-		if len(c.others) > 0 {
-			return View{hosts: c.others, active: c.view.active}
+	v := c.without(tried)
+	if v.Len() == 0 {
+		last := [1]int32{r.host}
+		v = c.without(last[:])
+	}
+	if v.Len() == 0 {
+		return c.view
+	}
+	return v
+}
+
+// without is the view without some hosts; it holds until the next call.
+func (c *Core) without(hosts []int32) View {
+	c.others = c.others[:0]
+	for _, h := range c.view.hosts {
+		if !slices.Contains(hosts, h) {
+			c.others = append(c.others, h)
 		}
 	}
-	return c.view
+	return View{hosts: c.others, active: c.view.active}
 }
 
 // refresh puts a host into the view or takes it out, as its state says.
@@ -183,3 +189,7 @@ func (c *Core) nobody() journal.Cause {
 	}
 	return journal.NoHost
 }
+
+// Wake is the instant by which the core wants its next step, as in the last
+// Output; 0 means none.
+func (c *Core) Wake() int64 { return c.timers.next() }

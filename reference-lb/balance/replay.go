@@ -24,47 +24,74 @@ type Replayed struct {
 
 // Difference is the first record that a fresh core does not confirm.
 type Difference struct {
+	Node string // the core, where a journal holds several
 	Seq  uint64
 	What string
 }
 
 // Error says which record, and what about it.
 func (d *Difference) Error() string {
-	return fmt.Sprintf("decision %d was not confirmed: %s", d.Seq, d.What)
+	s := fmt.Sprintf("decision %d", d.Seq)
+	if d.Node != "" {
+		s += " of " + d.Node
+	}
+	return s + " was not confirmed: " + d.What
+}
+
+// replayer is a fresh core and how far it has come.
+type replayer struct {
+	core    *Core
+	out     Output
+	encoded []byte
+	done    Replayed
+}
+
+func newReplayer(cfg Config, hosts []Host, seed uint64) (*replayer, error) {
+	core, err := New(cfg, hosts, seed)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return &replayer{core: core}, nil
+}
+
+// take decides one recorded input anew and compares.
+func (p *replayer) take(r Record) error {
+	if r.Seq != p.done.Steps+1 {
+		return &Difference{Seq: p.done.Steps + 1, What: fmt.Sprintf("the record goes on with number %d", r.Seq)}
+	}
+	in, err := DecodeInput(r.Input, r.At)
+	if err != nil {
+		return &Difference{Seq: r.Seq, What: "its input cannot be read: " + err.Error()}
+	}
+	p.core.Step(r.At, in, &p.out)
+	p.encoded = AppendOutput(p.encoded[:0], r.At, r.Input, &p.out)
+	if !bytes.Equal(p.encoded, r.Output) {
+		return &Difference{Seq: r.Seq, What: differ(p.encoded, r.Output, r.At)}
+	}
+	p.done.Steps++
+	p.done.Decisions += uint64(len(p.out.Sends))
+	return nil
 }
 
 // Replay feeds the recorded inputs to a fresh core and compares what it
 // decides with what was recorded, byte for byte. It is given the configuration,
-// the hosts, the seed and the inputs, never the outputs. It ends at the first
-// record that differs, with a *Difference, or with the error of the records.
+// the hosts, the seed and the inputs; the outputs are only compared with. It
+// ends at the first record that differs, with a *Difference, or with the error
+// of the records.
 func Replay(cfg Config, hosts []Host, seed uint64, records iter.Seq2[Record, error]) (Replayed, error) {
-	var done Replayed
-	core, err := New(cfg, hosts, seed)
+	p, err := newReplayer(cfg, hosts, seed)
 	if err != nil {
-		return done, fmt.Errorf("replay: %w", err)
+		return Replayed{}, err
 	}
-	var out Output
-	var encoded []byte
 	for r, err := range records {
 		if err != nil {
-			return done, fmt.Errorf("replay after decision %d: %w", done.Steps, err)
+			return p.done, fmt.Errorf("replay after decision %d: %w", p.done.Steps, err)
 		}
-		if r.Seq != done.Steps+1 {
-			return done, &Difference{Seq: done.Steps + 1, What: fmt.Sprintf("the record goes on with number %d", r.Seq)}
+		if err := p.take(r); err != nil {
+			return p.done, err
 		}
-		in, err := DecodeInput(r.Input, r.At)
-		if err != nil {
-			return done, &Difference{Seq: r.Seq, What: "its input cannot be read: " + err.Error()}
-		}
-		core.Step(r.At, in, &out)
-		encoded = AppendOutput(encoded[:0], r.At, r.Input, &out)
-		if !bytes.Equal(encoded, r.Output) {
-			return done, &Difference{Seq: r.Seq, What: differ(encoded, r.Output, r.At)}
-		}
-		done.Steps++
-		done.Decisions += uint64(len(out.Sends))
 	}
-	return done, nil
+	return p.done, nil
 }
 
 // differ says how a recorded output departs from the one decided now.

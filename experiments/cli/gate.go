@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/onsi/ginkgo/v2/types"
+	"github.com/spf13/cobra"
+
+	"firedrill/experiments/drill"
+	"firedrill/experiments/verdict"
+)
+
+func gateCommand(a *app) *cobra.Command {
+	var f runFlags
+	var filter, junit string
+	var failOnEmpty bool
+	c := &cobra.Command{
+		Use:   "gate PATH…",
+		Short: "run every experiment below the paths, and come to one exit code, for CI",
+		Long: "gate runs every *.yaml below the paths (files or folders) that carries the labels asked for, one after\n" +
+			"the other, and exits with the merge of their codes. The filter has Ginkgo's syntax: `fast && !long`.",
+		Example: "  firedrill gate chaos/ --label-filter 'fast' --junit junit.xml",
+		Args:    args(1, -1, "at least one file or folder"),
+		RunE: func(c *cobra.Command, paths []string) error {
+			if err := a.checkOutput("text", "json"); err != nil {
+				return err
+			}
+			choices, err := f.choices(c)
+			if err != nil {
+				return err
+			}
+			matches, err := types.ParseLabelFilter(filter)
+			if err != nil {
+				return usagef("--label-filter %s: it is not a label filter such as `fast && !long`", filter)
+			}
+			kinds, err := reportPaths(f.reports)
+			if err != nil {
+				return err
+			}
+			if junit != "" {
+				kinds["junit"] = junit
+			}
+			files, err := experimentsBelow(paths)
+			if err != nil {
+				return err
+			}
+			drills, err := a.load(files, choices)
+			if err != nil {
+				return err
+			}
+			var chosen []*drill.Drill
+			for _, d := range drills {
+				if matches(d.Plan.Labels) {
+					chosen = append(chosen, d)
+				}
+			}
+			if len(chosen) == 0 {
+				fmt.Fprintf(a.Err, "firedrill: of %d experiments none carries the labels %q: nothing was run\n", len(drills), filter)
+				if failOnEmpty {
+					a.exit = verdict.ExitInvalid
+				}
+				return nil
+			}
+			s := &session{app: a, plain: true, reports: kinds}
+			return s.run(c.Context(), chosen, "Gate", "")
+		},
+	}
+	f.register(c)
+	c.Flags().StringVar(&filter, "label-filter", "", "which labels to run: fast, 'fast && !long', …")
+	c.Flags().StringVar(&junit, "junit", "", "write a JUnit XML file")
+	c.Flags().BoolVar(&failOnEmpty, "fail-on-empty", true, "exit 3 when nothing was chosen: a gate that tested nothing is not green")
+	c.Flags().StringArrayVar(&f.reports, "report", nil, "also write a report: html=PATH, json=PATH, text=PATH")
+	a.outputFlag(c)
+	return c
+}
+
+// experimentsBelow lists the experiment files of the paths, in the order of
+// the paths and of names within a folder.
+func experimentsBelow(paths []string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			if e, ok := errors.AsType[*fs.PathError](err); ok {
+				err = e.Err
+			}
+			return nil, &drill.PathError{Path: p, Err: err}
+		}
+		if !info.IsDir() {
+			out = append(out, p)
+			continue
+		}
+		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return &drill.PathError{Path: path, Err: err}
+			}
+			if ext := strings.ToLower(filepath.Ext(path)); !d.IsDir() && (ext == ".yaml" || ext == ".yml") {
+				out = append(out, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

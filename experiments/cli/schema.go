@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"firedrill/experiments"
+	"firedrill/experiments/drill"
+)
+
+func schemaCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "print the JSON Schema (draft-07) of the experiment file, for editors",
+		Args:  args(0, 0, "no argument"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := experiments.Schema()
+			if err != nil {
+				return fmt.Errorf("make the schema: %w", err)
+			}
+			_, err = a.Out.Write(b)
+			return err
+		},
+	}
+}
+
+func versionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  args(0, 0, "no argument"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(a.Out, "firedrill %s %s/%s %s\n", drill.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return err
+		},
+	}
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"firedrill/experiments/journal/clock"
+	"firedrill/faults/guard"
+)
+
+func statusCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "list the runs under way and the faults that are active",
+		Args:  args(0, 0, "no argument"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := a.checkOutput("text", "json"); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), askLimit)
+			defer cancel()
+			runs, err := guard.Status(ctx)
+			if err != nil {
+				return fmt.Errorf("status: %w", err)
+			}
+			if a.output == "json" {
+				if runs == nil {
+					runs = []guard.Run{}
+				}
+				if err := json.NewEncoder(a.Out).Encode(runs); err != nil {
+					return fmt.Errorf("status: %w", err)
+				}
+				return nil
+			}
+			if len(runs) == 0 {
+				fmt.Fprintln(a.Out, "no run is under way, 0 faults active")
+			}
+			for _, r := range runs {
+				fmt.Fprintf(a.Out, "run %s: %d links, %d faults active\n", r.RunID, len(r.Links), len(r.Faults))
+				for _, f := range r.Faults {
+					left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
+					fmt.Fprintf(a.Out, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
+				}
+			}
+			return nil
+		},
+	}
+	a.outputFlag(c)
+	return c
+}
+
+// placesOf is what an active fault is on.
+func placesOf(f guard.ActiveFault) []string {
+	if f.Embedded != nil {
+		return []string{f.Embedded.Node}
+	}
+	return f.Links
+}

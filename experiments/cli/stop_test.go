@@ -1,0 +1,145 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"firedrill/ci/quiet"
+	"firedrill/experiments/verdict"
+)
+
+// liftBound is the time within which everything is lifted after an order to stop.
+const liftBound = 0.250
+
+// long would run for some forty seconds.
+var long = strings.NewReplacer("fault: 600ms", "fault: 30s", "for: 500ms", "for: 30s").Replace(short)
+
+// stopped asserts a clean stop: lifted within the bound, verified, reported.
+func stopped(t *testing.T, state string, code int, by string) verdict.Verdict {
+	t.Helper()
+	v := only(t, state)
+	if code != verdict.ExitAborted || v.Exit != verdict.ExitAborted || v.Verdict != verdict.Aborted {
+		t.Errorf("exit %d, verdict %s (%d), want aborted (5): %s", code, v.Verdict, v.Exit, v.Reason)
+	}
+	if v.Stopped == nil || !strings.Contains(v.Stopped.By, by) {
+		t.Fatalf("stopped by %+v, want %s", v.Stopped, by)
+	}
+	return v
+}
+
+func liftedInTime(t *testing.T, v verdict.Verdict) {
+	t.Helper()
+	if v.Stopped.LiftedIn == nil || *v.Stopped.LiftedIn > liftBound {
+		t.Errorf("lifted in %v s, the bound is %v s", v.Stopped.LiftedIn, liftBound)
+	}
+	for _, f := range v.Faults {
+		if f.Applied == nil || f.Verified == nil {
+			t.Errorf("fault %s on %s was not applied and verified: %+v", f.Kind, f.On, f)
+		}
+	}
+}
+
+func TestASignalLiftsEverythingAndIsReported(t *testing.T) {
+	quiet.Lock(t)
+	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			p := start(t, state, "run", file(t, long))
+			p.await(t, "proved")
+			if err := p.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			liftedInTime(t, stopped(t, state, p.wait(t), name))
+		})
+	}
+}
+
+func TestASignalDuringBringUpInjectsNothing(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	p := start(t, state, "run", file(t, long))
+	p.await(t, "bring-up")
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	v := stopped(t, state, p.wait(t), "SIGINT")
+	for _, f := range v.Faults {
+		if f.Ordered != nil {
+			t.Errorf("%s on %s was ordered after the stop", f.Kind, f.On)
+		}
+	}
+}
+
+func TestTheSecondSignalLeavesAtOnce(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	p := start(t, state, "run", file(t, long))
+	p.await(t, "proved")
+	for range 2 {
+		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		p.await(t, "stopped by SIGINT")
+	}
+	if code := p.wait(t); code != verdict.ExitUnverified {
+		t.Fatalf("exit %d, want 6:\n%s", code, p.errors())
+	}
+}
+
+func TestAbortStopsARunFromElsewhere(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	p := start(t, state, "run", file(t, long))
+	p.await(t, "proved")
+	code, out, errs := call(t, state, "status")
+	if code != 0 || !strings.Contains(out, "1 faults active") && !strings.Contains(out, "1 fault active") {
+		t.Errorf("status: exit %d\n%s%s", code, out, errs)
+	}
+	if code, out, errs := call(t, state, "abort", "--reason", "the game day is over"); code != 0 {
+		t.Fatalf("abort: exit %d\n%s%s", code, out, errs)
+	}
+	v := stopped(t, state, p.wait(t), "abort")
+	liftedInTime(t, v)
+	if v.Stopped.Reason != "the game day is over" {
+		t.Errorf("the reason was lost: %q", v.Stopped.Reason)
+	}
+	if code, out, _ := call(t, state, "status"); code != 0 || !strings.Contains(out, "no run is under way") {
+		t.Errorf("status afterwards: exit %d\n%s", code, out)
+	}
+}
+
+func TestAConditionStopsTheRun(t *testing.T) {
+	quiet.Lock(t)
+	text := strings.Replace(long, "retry: {attempts: 2}", "retry: {attempts: 1}", 1) + "abort_when:\n  - success_rate: {below: 80%, for: 500ms}\n"
+	state := t.TempDir()
+	p := start(t, state, "run", file(t, text))
+	liftedInTime(t, stopped(t, state, p.wait(t), "abort_when"))
+}
+
+// A full disk is an error, said so, and leaves nothing active.
+func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
+	quiet.Lock(t)
+	disk := smallDisk(t)
+	p := start(t, disk, "run", file(t, strings.Replace(long, "rate: 400/s", "rate: 2000/s", 1)))
+	began := time.Now()
+	code := p.wait(t)
+	if code != verdict.ExitError {
+		t.Errorf("exit %d, want 4:\n%s", code, p.errors())
+	}
+	if time.Since(began) > 25*time.Second {
+		t.Errorf("the run went on for %v after its disk was full", time.Since(began))
+	}
+	if !strings.Contains(p.errors()+p.out.String(), "no space left on device") {
+		t.Errorf("it does not say that the disk is full:\n%s\n%s", p.errors(), p.out.String())
+	}
+	if _, out, _ := call(t, disk, "status"); !strings.Contains(out, "no run is under way") {
+		t.Errorf("status afterwards:\n%s", out)
+	}
+	if _, err := os.Stat(filepath.Join(disk, "firedrill", "runs")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func validateCommand(a *app) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "validate FILE…",
+		Short: "report everything that is wrong with experiment files, and run nothing",
+		Args:  args(1, -1, "experiment files"),
+		RunE: func(c *cobra.Command, files []string) error {
+			choices, err := f.choices(c)
+			if err != nil {
+				return err
+			}
+			drills, err := a.load(files, choices)
+			for _, d := range drills {
+				fmt.Fprintf(a.Out, "%s: %s is valid (plan %.12s)\n", d.Path, d.Plan.Name, d.Plan.Hash)
+				for _, w := range d.Plan.Warnings {
+					fmt.Fprintf(a.Out, "  warning: %s\n", w)
+				}
+			}
+			return err
+		},
+	}
+	f.register(c)
+	return c
+}

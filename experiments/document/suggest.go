@@ -1,0 +1,34 @@
+package document
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Nearest is the known word that a person most likely meant, "" if none is near.
+func Nearest(word string, known []string) string {
+	// One slip in a short word, two in a word of four letters, a third of a long one.
+	slips := 1
+	if len(word) >= 4 {
+		slips = max(2, len(word)/3)
+	}
+	best, least := "", 1+slips
+	if len(word) > 64 {
+		return ""
+	}
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// DidYouMean is ", did you mean `x`?", or nothing when no known word is near.
+func DidYouMean(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return ", did you mean `" + near + "`?"
+	}
+	return ""
+}

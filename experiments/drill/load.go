@@ -1,0 +1,110 @@
+package drill
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"firedrill/experiments"
+)
+
+// MaxFile is the largest experiment file that is read.
+const MaxFile = 1 << 20
+
+// Drill is one experiment, ready to run.
+type Drill struct {
+	Path   string // as given
+	Source []byte
+	Plan   *experiments.Plan
+}
+
+// Choices change what a file says, for this run.
+type Choices struct {
+	Set    []experiments.Setting
+	Seed   *uint64 // nil: the file's
+	Trials int     // 0: the file's
+	Target string  // empty: the file's, or embedded
+}
+
+// PathError is a file that cannot be read at all: wrong usage, not an invalid experiment.
+type PathError struct {
+	Path string
+	Err  error
+}
+
+func (e *PathError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap gives the cause.
+func (e *PathError) Unwrap() error { return e.Err }
+
+// Load reads a file from the file system. A file that cannot be read is a
+// *PathError; one that is not a valid experiment is experiments.Problems.
+func Load(file string, c Choices) (*Drill, error) {
+	return load(file, func(name string) ([]byte, error) { return readFile(os.Open(name)) }, c)
+}
+
+// LoadFS reads a file of fsys, the shipped library for one.
+func LoadFS(fsys fs.FS, file string, c Choices) (*Drill, error) {
+	return load(file, func(name string) ([]byte, error) { return readFile(fsys.Open(name)) }, c)
+}
+
+func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, error) {
+	src, err := read(file)
+	if err != nil {
+		return nil, &PathError{file, err}
+	}
+	e, err := experiments.Decode(file, src, read, c.Set...)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := experiments.Compile(e, experiments.Options{Seed: c.Seed, Target: c.Target, Trials: c.Trials})
+	if err != nil {
+		return nil, err
+	}
+	return &Drill{Path: file, Source: src, Plan: plan}, nil
+}
+
+func readFile(f fs.File, err error) ([]byte, error) {
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case info.IsDir():
+		return nil, errors.New("is a directory: name an experiment file")
+	case info.Size() > MaxFile:
+		return nil, fmt.Errorf("is %d bytes long: an experiment file has at most %d", info.Size(), MaxFile)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err != nil {
+		return nil, plain(err)
+	}
+	if len(b) > MaxFile {
+		return nil, fmt.Errorf("is longer than %d bytes, the most an experiment file may have", MaxFile)
+	}
+	return b, nil
+}
+
+// plain drops the path from a file error: PathError says it once.
+func plain(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// Label says whether the experiment carries a label.
+func (d *Drill) Label(l string) bool {
+	for _, have := range d.Plan.Labels {
+		if strings.EqualFold(have, l) {
+			return true
+		}
+	}
+	return false
+}

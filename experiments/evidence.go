@@ -1,0 +1,167 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+
+	"firedrill/experiments/document"
+	"firedrill/experiments/expect"
+	"firedrill/faults/units"
+	"firedrill/targets"
+)
+
+// span is a stretch of the run, from the start of the warm-up.
+type span struct{ from, until units.Duration }
+
+func (s span) length() units.Duration { return max(0, s.until-s.from) }
+
+// evidence refuses rows that could never be judged: fewer requests are planned
+// in their window than the least evidence, or fewer checks than `fall`.
+func (c *compiler) evidence() {
+	p := c.plan
+	arrivals := p.schedule()
+	if len(arrivals) == 0 {
+		return // the load's or the phases' own problem says why
+	}
+	ph := p.Phases
+	recovery := ph.Warmup + ph.Baseline + ph.Fault
+	for _, r := range p.SteadyState {
+		c.enough(arrivals, r, span{ph.Warmup, ph.Warmup + ph.Baseline}, "the baseline", "phases.baseline")
+		if ph.Recovery > 0 {
+			c.enough(arrivals, r, span{recovery + ph.Recovery - ph.Recovery/3, recovery + ph.Recovery}, "the last third of recovery", "phases.recovery")
+		}
+	}
+	for _, r := range p.Expect {
+		where, phase := c.whereOf(r)
+		c.enough(arrivals, r, c.widest(r), where, phase)
+		c.enoughChecks(r)
+	}
+}
+
+// enough compares the planned requests of a window with the row's least evidence.
+func (c *compiler) enough(arrivals []Arrival, r expect.Row, w span, where, phase string) {
+	d := expect.Catalog[r.Measure]
+	if !d.Requests || c.told(r.ID) || c.told("phases") || c.told("faults") {
+		return
+	}
+	n := 0
+	for _, a := range arrivals {
+		if a.At >= int64(w.from) && a.At < int64(w.until) && (r.Route == "" || c.plan.Load.Routes[a.Route].Path == r.Route) {
+			n++
+		}
+	}
+	if n >= r.MinSamples {
+		return
+	}
+	hint := "lengthen `" + phase + "` or raise the rate"
+	if n > 0 && w.length() > 0 {
+		// A tenth more than the mean says, for arrivals that come at random.
+		need := float64(w.length()) * float64(r.MinSamples) / float64(n) * 1.1
+		if where == "the last third of recovery" {
+			need *= 3
+		}
+		hint = fmt.Sprintf("lengthen `%s` to about %s, or raise the rate", phase, units.Duration(math.Ceil(need/1e8)*1e8))
+	}
+	c.report(document.Join(r.ID, r.Measure), fmt.Sprintf("%s over %s would see %d planned requests, its least evidence is %d", r.Measure, where, n, r.MinSamples), hint)
+}
+
+// told says whether something is already wrong at a path or below it.
+func (c *compiler) told(id string) bool {
+	for _, p := range c.problems {
+		if p.Path == id || len(p.Path) > len(id) && p.Path[:len(id)+1] == id+"." {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiler) whereOf(r expect.Row) (where, phase string) {
+	switch r.Window.During {
+	case "baseline":
+		return "the baseline", "phases.baseline"
+	case "recovery":
+		return "recovery", "phases.recovery"
+	case "all":
+		return "the whole run", "phases.fault"
+	case "fault":
+		return "the fault", "phases.fault"
+	}
+	return "its window at its widest", "phases.fault"
+}
+
+// widest is a row's window as long as it can get.
+func (c *compiler) widest(r expect.Row) span {
+	p := c.plan
+	start := p.Phases.Warmup + p.Phases.Baseline
+	end := start + p.Phases.Fault
+	switch r.Window.During {
+	case "baseline":
+		return span{p.Phases.Warmup, start}
+	case "recovery":
+		return span{end, end + p.Phases.Recovery}
+	case "all":
+		return span{p.Phases.Warmup, end + p.Phases.Recovery}
+	}
+	applied, lifted := span{start, start}, span{end, end}
+	for i, f := range p.Faults {
+		on, off := start+f.At, start+f.At+f.For
+		if i == 0 {
+			applied, lifted = span{on, on}, span{off, off}
+		}
+		applied = span{min(applied.from, on), max(applied.until, on)}
+		lifted = span{min(lifted.from, off), max(lifted.until, off)}
+	}
+	if r.Window.During != "" || r.Window.From == nil {
+		return span{applied.from, lifted.until}
+	}
+	marks := map[string]span{
+		"applied": applied, "proved": {applied.from, lifted.until}, "detection": {applied.from, lifted.until},
+		"lifted": lifted, "healthy_again": {lifted.from, end + p.Phases.Recovery}, "phase_end": {end, end},
+	}
+	w := span{marks[r.Window.From.Event].from + r.Window.From.Plus, end + p.Phases.Recovery}
+	switch {
+	case r.Window.Until != nil:
+		w.until = min(w.until, marks[r.Window.Until.Event].until+r.Window.Until.Plus)
+	case r.Window.Over > 0:
+		w.until = min(w.until, marks[r.Window.From.Event].until+r.Window.From.Plus+r.Window.Over)
+	}
+	return w
+}
+
+// enoughChecks refuses a silence about a host that is checked too seldom to
+// mean anything, and a removal that too few requests could show.
+func (c *compiler) enoughChecks(r expect.Row) {
+	if len(r.Of) != 1 || c.told(r.ID) {
+		return
+	}
+	path := document.Join(r.ID, r.Measure)
+	node := r.Of[0]
+	w := c.widest(r)
+	switch {
+	case r.Measure == "detection_time" && r.Bound.None:
+		for _, b := range c.plan.checkers(node) {
+			if h := b.Balancer.Health; units.Duration(h.Fall)*h.Interval > w.length() {
+				c.report(path, fmt.Sprintf("the window of %s holds fewer than %d checks of %s (fall), so their silence means nothing", w.length(), h.Fall, node), fmt.Sprintf("lengthen the fault to more than %s", units.Duration(h.Fall)*h.Interval))
+			}
+		}
+	case r.Measure == "removal_time" && r.Bound.Max != nil:
+		siblings := len(c.plan.Topology.Replicas(c.plan.Topology.Node(node).Of))
+		rate := c.plan.Load.Rate.PerSecond() / float64(siblings)
+		if n := rate * *r.Bound.Max; n < 10 {
+			c.report(path, fmt.Sprintf("about %.1f requests go to %s within the bound, it takes 10 to see that they stop", n, node), "raise the rate or the bound")
+		}
+	}
+}
+
+// checkers are the balancers that check a replica.
+func (p *Plan) checkers(replica string) []*targets.Node {
+	var out []*targets.Node
+	node := p.Topology.Node(replica)
+	for i := range p.Topology.Nodes {
+		n := &p.Topology.Nodes[i]
+		if node != nil && n.Balancer != nil && n.Balancer.To == node.Of && n.Balancer.Health != nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package expect
+
+import (
+	"slices"
+
+	"firedrill/experiments/journal"
+)
+
+// attempts is the mean number of tries of one request at a link: all tries
+// begun in the window ÷ the first ones among them.
+type attempts struct {
+	setup      Setup
+	links      []string
+	all, first int
+}
+
+func newAttempts(r Row, s Setup) Fold { return &attempts{setup: s, links: r.Of} }
+
+func (a *attempts) Add(e journal.Event) {
+	if e.Kind != journal.Attempt || e.Request == 0 || !a.setup.Span.Holds(e.At) || !slices.Contains(a.links, e.Link) {
+		return
+	}
+	a.all++
+	if e.Try <= 1 {
+		a.first++
+	}
+}
+
+func (a *attempts) merge(other tally) {
+	if b, ok := other.(*attempts); ok {
+		a.all, a.first = a.all+b.all, a.first+b.first
+	}
+}
+
+func (a *attempts) Measured() Measured {
+	m := Measured{Quantity: census(0, a.first, Mean), Unopened: a.setup.Span.Unopened, Window: a.setup.Span}
+	if a.first > 0 {
+		m.Quantity = census(float64(a.all)/float64(a.first), a.first, Mean)
+	}
+	return m
+}
+
+// amplification counts the tries at a link that belong to the users' requests
+// of a window, whenever the tries were made (a call may go on after its user
+// has left), and divides by those requests.
+type amplification struct {
+	setup Setup
+	links []string
+	route string
+	tries int
+	users int
+	open  map[uint64]int // tries of requests that have not ended yet
+	in    idSet          // requests of the window
+	out   idSet          // requests that ended outside it
+}
+
+func newAmplification(r Row, s Setup) Fold {
+	return &amplification{setup: s, links: r.Of, route: r.Route, open: map[uint64]int{}, in: idSet{}, out: idSet{}}
+}
+
+func (a *amplification) Add(e journal.Event) {
+	switch {
+	case e.Request == 0:
+	case e.Kind == journal.Attempt && slices.Contains(a.links, e.Link):
+		switch {
+		case a.in.has(e.Request):
+			a.tries++
+		case !a.out.has(e.Request): // whether it counts is known when its request ends
+			a.open[e.Request]++
+		}
+	case e.Kind == journal.Request:
+		if a.setup.takes(e, a.route) && a.passes(e.Route) {
+			a.users++
+			a.in.add(e.Request)
+			a.tries += a.open[e.Request]
+		} else {
+			a.out.add(e.Request)
+		}
+		delete(a.open, e.Request)
+	}
+}
+
+// passes says whether requests of the route pass one of the links.
+func (a *amplification) passes(route uint16) bool {
+	if a.setup.Scope.OnPath == nil {
+		return true
+	}
+	return slices.ContainsFunc(a.links, func(l string) bool { return a.setup.Scope.OnPath(l, route) })
+}
+
+func (a *amplification) Measured() Measured {
+	m := Measured{Quantity: census(0, a.users, Ratio), Unopened: a.setup.Span.Unopened, Window: a.setup.Span}
+	if a.users > 0 {
+		m.Quantity = census(float64(a.tries)/float64(a.users), a.users, Ratio)
+	}
+	return m
+}
+
+// idSet is a set of request ids, one bit each where they are dense.
+type idSet map[uint64]*[64]uint64
+
+func (s idSet) add(id uint64) {
+	page := s[id>>12]
+	if page == nil {
+		page = new([64]uint64)
+		s[id>>12] = page
+	}
+	page[id>>6&63] |= 1 << (id & 63)
+}
+
+func (s idSet) has(id uint64) bool {
+	page := s[id>>12]
+	return page != nil && page[id>>6&63]&(1<<(id&63)) != 0
+}

@@ -1,0 +1,131 @@
+package expect
+
+import (
+	"fmt"
+	"math"
+
+	"firedrill/experiments/verdict"
+)
+
+// Prediction is what a row with `predicted` is held against.
+type Prediction struct {
+	Estimate verdict.Estimate
+	// Lateness is the largest start − due of the checks concerned in this run, in
+	// seconds: a term of its own beside the predicted time.
+	Lateness float64
+	// Answer is the longest answer of the node's checks in the baseline, in
+	// seconds: what a predicted recovery_time adds to rise · interval.
+	Answer float64
+}
+
+// Judgement is the outcome of a row.
+type Judgement struct {
+	Result verdict.Word // pass, fail or inconclusive
+	Reason string       // one sentence
+	// Margin is the distance from the measured end that decides to the bound, in
+	// the unit; negative means broken. Nil without a measurement.
+	Margin    *float64
+	Low, High *float64 // the bound in numbers; nil where it is open
+	Text      string   // the bound in words
+}
+
+// latenessShare is the part of a predicted time above which the checker's
+// lateness spoils the comparison.
+const latenessShare = 0.05
+
+// Judge holds a measurement against its row's bound: pass when the whole of
+// [low, high] meets it, fail when none of it does, else inconclusive. It never
+// passes without the least evidence of the format.
+func Judge(r Row, m Measured, p *Prediction) Judgement {
+	l, why := limitsOf(r, p)
+	j := Judgement{Low: l.low, High: l.high, Text: l.text}
+	say := func(w verdict.Word, format string, args ...any) Judgement {
+		j.Result, j.Reason = w, fmt.Sprintf(format, args...)
+		return j
+	}
+	thin := m.Thin
+	if thin == "" {
+		thin = lacking(r, m)
+	}
+	switch {
+	case m.Unopened != "":
+		return say(verdict.Inconclusive, "%s", m.Unopened)
+	case m.Absent != "" && m.Thin != "":
+		return say(verdict.Inconclusive, "%s; %s", m.Absent, m.Thin)
+	case m.Absent != "" && !r.Bound.None:
+		return say(verdict.Fail, "%s", m.Absent)
+	case thin != "":
+		return say(verdict.Inconclusive, "%s", thin)
+	case m.Absent != "":
+		return say(verdict.Pass, "%s, as expected", m.Absent)
+	case r.Bound.None:
+		return say(verdict.Fail, "it came after %s, and should not have come", Figure(m.Value, m.Unit))
+	case math.IsNaN(m.Low) || math.IsNaN(m.High) || m.Low > m.High:
+		return say(verdict.Inconclusive, "the measurement gave no number")
+	case why != "":
+		return say(verdict.Inconclusive, "%s", why)
+	}
+	if why := unseen(r, m, l); why != "" {
+		return say(verdict.Inconclusive, "%s", why)
+	}
+	word := l.word(m.Low, m.High)
+	j.Margin = l.margin(m.Low, m.High, word)
+	return say(word, "%s", sentence(r, m, l, word))
+}
+
+// lacking says which evidence a row does without; empty if it has enough.
+func lacking(r Row, m Measured) string {
+	need := MinSamples(r)
+	what := "requests"
+	if Catalog[r.Measure].Time {
+		what = "samples"
+	}
+	if r.Bound.None {
+		what = "checks"
+	}
+	switch {
+	case m.N == 0:
+		return fmt.Sprintf("there were no %s in the window", what)
+	case m.N < need:
+		return fmt.Sprintf("%d %s in the window prove nothing; at least %d are needed", m.N, what, need)
+	case !m.Known && m.Absent == "":
+		return "nothing was measured"
+	}
+	return ""
+}
+
+// unseen is the rule of removal_time: at the victim's baseline rate at least
+// ten requests must have been due within the bound.
+func unseen(r Row, m Measured, l limits) string {
+	if r.Measure != "removal_time" {
+		return ""
+	}
+	bound := m.Window.Seconds()
+	if l.high != nil {
+		bound = *l.high
+	} else if l.low != nil {
+		bound = *l.low
+	}
+	if due := float64(m.Rate * bound); due < quietRequests {
+		return fmt.Sprintf("at %.3g requests a second only %.3g were due to it within the bound; at least %d are needed to see it leave", m.Rate, due, quietRequests)
+	}
+	return ""
+}
+
+// sentence is the reason of a judged row.
+func sentence(r Row, m Measured, l limits, w verdict.Word) string {
+	got := Figure(m.Value, m.Unit)
+	if m.Low != m.High {
+		got += fmt.Sprintf(" (between %s and %s)", Figure(m.Low, m.Unit), Figure(m.High, m.Unit))
+	}
+	if Catalog[r.Measure].Requests {
+		got += fmt.Sprintf(" over %d requests", m.N)
+	}
+	switch w {
+	case verdict.Pass:
+		return fmt.Sprintf("%s meets %s", got, l.text)
+	case verdict.Fail:
+		return fmt.Sprintf("%s breaks %s", got, l.text)
+	}
+	return fmt.Sprintf("%s: the measurement's own uncertainty reaches across %s", got, l.text)
+}

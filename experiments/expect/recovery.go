@@ -1,0 +1,178 @@
+package expect
+
+import (
+	"fmt"
+
+	"firedrill/experiments/journal"
+	"firedrill/experiments/verdict"
+)
+
+// newRecovery measures from the lift. Its window ends with the run: the
+// default window, the fault's, holds nothing of a recovery.
+func newRecovery(r Row, s Setup) Fold {
+	of := ""
+	if len(r.Of) > 0 {
+		of = r.Of[0]
+	}
+	origin := s.Line.lastLifted(of, s.Scope)
+	end := s.Line.EndAt()
+	if r.Window.From != nil && s.Span.Unopened == "" {
+		end = s.Span.Until
+	}
+	span := Span{From: origin, Until: end}
+	if origin == 0 {
+		span.Unopened = "no fault was lifted, so there is nothing to recover from"
+	}
+	if of != "" {
+		n := &nodeRecovery{setup: s, node: of, span: span, none: r.Bound.None, checks: checkCount{}}
+		for _, id := range concerning(of, s.Scope) {
+			if f := s.Line.Faults[id]; f != nil && f.Lifted == origin {
+				n.ordered = f.LiftOrdered
+			}
+		}
+		return n
+	}
+	return newSystemRecovery(s, span)
+}
+
+// nodeRecovery is the time from the lift to the decision that makes a node eligible.
+type nodeRecovery struct {
+	setup   Setup
+	node    string
+	span    Span
+	ordered int64 // when the lift was ordered
+	none    bool  // asked not to come
+	checks  checkCount
+}
+
+// Add counts checks; state changes are on the time line.
+func (n *nodeRecovery) Add(e journal.Event) {
+	if n.span.Unopened == "" && n.span.Holds(e.At) {
+		n.checks.add(e, n.node)
+	}
+}
+
+func (n *nodeRecovery) Measured() Measured {
+	m := Measured{Quantity: verdict.Quantity{Unit: Seconds}, Window: n.span, Unopened: n.span.Unopened}
+	if m.Unopened != "" {
+		return m
+	}
+	line := n.setup.Line
+	if at := line.firstChange(n.node, true, n.span.From, n.span.Until); at != 0 {
+		m.Quantity = moment(at, n.span.From, n.ordered, line.pause())
+		return m
+	}
+	m.N = n.checks.fewest()
+	if n.none {
+		m.Thin = n.setup.tooFewChecks(n.node, m.N)
+	}
+	if line.eligibleAt(n.node, n.span.From) {
+		m.Absent = fmt.Sprintf("%s was in rotation when the fault was lifted, so it never came back into it", n.node)
+	} else {
+		m.Absent = fmt.Sprintf("%s was not back in rotation %s after the lift", n.node, Figure(n.span.Seconds(), Seconds))
+	}
+	return m
+}
+
+// slicesOfRecovery is into how many parts a recovery is cut; one part is in the error of the time.
+const slicesOfRecovery = 1000
+
+// systemRecovery is the earliest instant after the lift from which every
+// steady-state row holds to the end. It keeps one tally per slice and row.
+type systemRecovery struct {
+	setup  Setup
+	span   Span
+	rows   []Row
+	width  int64
+	slices [][]tally // by slice, then by row; nil where nothing happened
+}
+
+func newSystemRecovery(s Setup, span Span) Fold {
+	r := &systemRecovery{setup: s, span: span, rows: s.Scope.Steady}
+	if span.Unopened == "" {
+		r.width = max(1, (span.Until-span.From+slicesOfRecovery-1)/slicesOfRecovery)
+		r.slices = make([][]tally, slicesOfRecovery)
+	}
+	return r
+}
+
+func (r *systemRecovery) Add(e journal.Event) {
+	if r.width == 0 {
+		return
+	}
+	at := e.At
+	if e.Kind == journal.Request {
+		at = e.Due
+	}
+	if !r.span.Holds(at) {
+		return
+	}
+	i := min(int((at-r.span.From)/r.width), len(r.slices)-1)
+	if r.slices[i] == nil {
+		r.slices[i] = r.tallies()
+	}
+	for _, t := range r.slices[i] {
+		t.Add(e)
+	}
+}
+
+// tallies makes one empty tally per steady-state row, over the whole recovery.
+func (r *systemRecovery) tallies() []tally {
+	var out []tally
+	for _, row := range r.rows {
+		f, ok := NewOver(row, r.setup.Scope, r.setup.Line, Span{From: r.span.From, Until: r.span.Until})
+		if t, isTally := f.(tally); ok && isTally {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (r *systemRecovery) Measured() Measured {
+	m := Measured{Quantity: verdict.Quantity{Unit: Seconds}, Window: r.span, Unopened: r.span.Unopened}
+	if m.Unopened != "" {
+		return m
+	}
+	sum := r.tallies()
+	if len(sum) == 0 || len(sum) != len(r.rows) {
+		m.Unopened = "there is no steady state of which recovery could be told"
+		return m
+	}
+	first, thin := -1, ""
+	for i := len(r.slices) - 1; i >= 0; i-- {
+		for k, t := range r.slices[i] {
+			sum[k].merge(t)
+		}
+		if held, _ := r.holds(sum); held {
+			first = i
+		}
+	}
+	m.N = 1
+	if first < 0 {
+		if _, thin = r.holds(sum); thin != "" {
+			m.Thin = thin
+		}
+		m.Absent = fmt.Sprintf("the steady state did not hold again in the %s after the lift", Figure(r.span.Seconds(), Seconds))
+		return m
+	}
+	at := int64(first) * r.width
+	m.Quantity = verdict.Quantity{
+		Value: seconds(at), Low: seconds(max(0, at-r.width)), High: seconds(at), N: 1, Unit: Seconds, Known: true,
+	}
+	return m
+}
+
+// holds says whether all rows pass, and what evidence they lack.
+func (r *systemRecovery) holds(sum []tally) (held bool, thin string) {
+	held = true
+	for i, t := range sum {
+		j := Judge(r.rows[i], t.Measured(), nil)
+		if j.Result != verdict.Pass {
+			held = false
+		}
+		if j.Result == verdict.Inconclusive && thin == "" {
+			thin = j.Reason
+		}
+	}
+	return held, thin
+}

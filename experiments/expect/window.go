@@ -1,0 +1,253 @@
+package expect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Scope is what a fold knows of the plan.
+type Scope struct {
+	Victims map[uint16][]string       // nodes and links of each fault
+	Fall    map[string]int            // failed checks in a row that remove a host; absent = it is not checked
+	Routes  []string                  // paths of the load's routes
+	OnPath  func(string, uint16) bool // whether a request of the route passes the link; nil = all do
+	Timeout time.Duration             // after which a user gives up
+	Steady  []Row                     // for recovery_time without a node
+}
+
+// Span is a resolved window, [From, Until) in nanoseconds. Requests belong to
+// it by their due time, with one exception: those still open at Applied, the
+// instant of the first fault, belong to the fault phase and not to the baseline.
+type Span struct {
+	From, Until int64
+	Unopened    string // why the window never opened; empty = it did
+
+	during  string
+	applied int64
+}
+
+// HoldsRequest says whether a user's request belongs to the window.
+func (s Span) HoldsRequest(due, done int64) bool {
+	if s.applied != 0 && due < s.applied && done >= s.applied {
+		switch s.during {
+		case Faulting:
+			return true
+		case Baseline:
+			return false
+		}
+	}
+	return s.Holds(due)
+}
+
+// Holds says whether an instant belongs to the window.
+func (s Span) Holds(at int64) bool { return at >= s.From && at < s.Until }
+
+// Seconds is the length of the window.
+func (s Span) Seconds() float64 { return seconds(s.Until - s.From) }
+
+// Resolve finds a row's window on the time line.
+func (t *Timeline) Resolve(r Row, sc Scope) Span {
+	var s Span
+	if r.Window.From == nil {
+		s = t.during(orDefault(r.Window.During, Faulting), sc)
+	} else {
+		s = t.between(r, sc)
+	}
+	if s.Unopened == "" && s.Until <= s.From {
+		s.Unopened = "its window closed before it opened"
+	}
+	return s
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+// during is the window of a phase. The fault's goes from the first applied to
+// the last lifted, or is the phase itself when the plan has no fault.
+func (t *Timeline) during(name string, sc Scope) Span {
+	s := Span{during: name, applied: t.firstApplied("", sc)}
+	ok := false
+	switch name {
+	case "all":
+		s.From, ok = t.Start(Baseline)
+		s.Until = t.EndAt()
+	case Faulting:
+		s.From, s.Until, ok = t.phase(Faulting)
+		if len(sc.Victims) > 0 {
+			if s.applied == 0 {
+				s.Unopened = "no fault was applied, so the fault window never opened"
+				return s
+			}
+			s.From, ok = s.applied, true
+			if last := t.lastLifted("", sc); last != 0 {
+				s.Until = last
+			} else {
+				s.Until = t.EndAt()
+			}
+		}
+	default:
+		s.From, s.Until, ok = t.phase(name)
+	}
+	if !ok {
+		s.Unopened = fmt.Sprintf("the run ended before its %s began", name)
+	}
+	return s
+}
+
+// between is the window of two marks. An end that did not come leaves the
+// window open to the end of the run.
+func (t *Timeline) between(r Row, sc Scope) Span {
+	from, why := t.instant(*r.Window.From, r, sc)
+	if from == 0 {
+		return Span{Unopened: why}
+	}
+	s := Span{From: from, Until: t.EndAt()}
+	switch {
+	case r.Window.Over != 0:
+		s.Until = min(s.Until, from+int64(r.Window.Over))
+	case r.Window.Until != nil:
+		until, why := t.instant(*r.Window.Until, r, sc)
+		if strings.Contains(why, "ambiguous") {
+			return Span{Unopened: why}
+		}
+		if until != 0 {
+			s.Until = until
+		}
+	}
+	return s
+}
+
+// instant finds a mark: the first event of its kind after the first applied
+// of the faults that concern its node or link. 0 and the reason if there is none.
+func (t *Timeline) instant(m Mark, r Row, sc Scope) (at int64, why string) {
+	of := m.Of
+	if of == "" && oneNode(r.Of) {
+		of = r.Of[0]
+	}
+	plus := int64(m.Plus)
+	switch m.Event {
+	case "applied":
+		at = t.firstApplied(of, sc)
+	case "proved":
+		at = t.first(of, sc, func(f *Life) int64 { return f.Proved })
+	case "lifted":
+		at = t.first(of, sc, func(f *Life) int64 { return f.Lifted })
+	case "phase_end":
+		at, _ = t.Start(Recovery)
+	case "detection", "healthy_again":
+		if of == "" {
+			return 0, fmt.Sprintf("`%s` is ambiguous: it names no node", m.Event)
+		}
+		if applied := t.firstApplied(of, sc); applied != 0 {
+			at = t.firstChange(of, m.Event == "healthy_again", applied, math.MaxInt64)
+		}
+	default:
+		return 0, fmt.Sprintf("`%s` is not an event", m.Event)
+	}
+	if at == 0 {
+		if of != "" {
+			return 0, fmt.Sprintf("`%s` of %s never came, so the window never opened", m.Event, of)
+		}
+		return 0, fmt.Sprintf("`%s` never came, so the window never opened", m.Event)
+	}
+	return at + plus, ""
+}
+
+// concerning are the ids of the faults that touch a node or a link: those that
+// name it, and for a node those on links to it. All faults if none does, or if of is empty.
+func concerning(of string, sc Scope) []uint16 {
+	var hit, all []uint16
+	for id, victims := range sc.Victims {
+		all = append(all, id)
+		if slices.ContainsFunc(victims, func(v string) bool { return touches(v, of) }) {
+			hit = append(hit, id)
+		}
+	}
+	if of == "" || len(hit) == 0 {
+		hit = all
+	}
+	slices.Sort(hit)
+	return hit
+}
+
+// touches says whether a fault on victim concerns of; each is a node or a link.
+func touches(victim, of string) bool {
+	if victim == of {
+		return true
+	}
+	_, to, victimLink := cutLink(victim)
+	_, ofTo, ofLink := cutLink(of)
+	switch {
+	case victimLink && !ofLink:
+		return to == of
+	case !victimLink && ofLink:
+		return victim == ofTo
+	}
+	return false
+}
+
+func cutLink(name string) (from, to string, ok bool) { return strings.Cut(name, "->") }
+
+// first is the least non-zero instant over the faults that concern of.
+func (t *Timeline) first(of string, sc Scope, get func(*Life) int64) int64 {
+	var at int64
+	for _, id := range concerning(of, sc) {
+		if f := t.Faults[id]; f != nil && get(f) != 0 && (at == 0 || get(f) < at) {
+			at = get(f)
+		}
+	}
+	return at
+}
+
+func (t *Timeline) firstApplied(of string, sc Scope) int64 {
+	return t.first(of, sc, func(f *Life) int64 { return f.Applied })
+}
+
+// lastLifted is when the last applied fault that concerns of was lifted; 0 if one still stands.
+func (t *Timeline) lastLifted(of string, sc Scope) int64 {
+	var at int64
+	for _, id := range concerning(of, sc) {
+		f := t.Faults[id]
+		if f == nil || f.Applied == 0 {
+			continue
+		}
+		if f.Lifted == 0 {
+			return 0
+		}
+		at = max(at, f.Lifted)
+	}
+	return at
+}
+
+// firstChange is the first decision about a node (or on one link) in [from, until); 0 if there is none.
+func (t *Timeline) firstChange(of string, eligible bool, from, until int64) int64 {
+	node := of
+	if _, to, ok := cutLink(of); ok {
+		node = to
+	}
+	for _, c := range t.states[node] {
+		if c.eligible == eligible && c.at >= from && c.at < until && (node == of || c.link == of) {
+			return c.at
+		}
+	}
+	return 0
+}
+
+// eligibleAt is the state of a node at an instant; a node nobody decided about is eligible.
+func (t *Timeline) eligibleAt(node string, at int64) bool {
+	eligible := true
+	for _, c := range t.states[node] {
+		if c.at >= at {
+			break
+		}
+		eligible = c.eligible
+	}
+	return eligible
+}

@@ -1,0 +1,151 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"firedrill/experiments"
+	"firedrill/experiments/journal"
+	"firedrill/experiments/journal/clock"
+	"firedrill/experiments/journal/store"
+	"firedrill/faults"
+	"firedrill/faults/guard"
+	"firedrill/targets"
+)
+
+// Guard is what a run needs of the process that holds its links and faults.
+type Guard interface {
+	targets.Fabric
+	Applier
+	Watched
+}
+
+// Applier applies and lifts faults.
+type Applier interface {
+	Apply(ctx context.Context, id string, act guard.Act, undo guard.Undo, deadline int64) (guard.Ack, error)
+	Lift(ctx context.Context, id string) (guard.Ack, error)
+	LiftAll(ctx context.Context, reason string) (guard.Ack, error)
+	Embedded(node string, do func(ctx context.Context, op faults.NodeAct) error)
+}
+
+// Watched is the guard's life: it wants to be fed, and may end or abort the run.
+type Watched interface {
+	Feed()
+	Aborted() <-chan guard.Abort
+	Done() <-chan struct{}
+}
+
+// Victims is a system whose nodes a fault can be done to.
+type Victims interface {
+	Victim(node string) (guard.Victim, error)
+	Do(ctx context.Context, node string, op faults.NodeAct) error
+}
+
+// Config is one trial.
+type Config struct {
+	Plan    *experiments.Plan
+	Journal *store.Writer // stays open
+	Guard   Guard
+	Target  targets.Target
+	Notify  func(Update) // what a person watching is told; may be nil; must not block
+}
+
+// Run carries out one trial. What happened, failures of the harness included,
+// is in the journal. Ending ctx stops the run as a person would: its cause,
+// a *Stop if possible, is the reason.
+func Run(ctx context.Context, c Config) {
+	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
+	if r.Notify == nil {
+		r.Notify = func(Update) {}
+	}
+	asleep := clock.Suspended()
+	before := census()
+	r.trial(ctx)
+	if now := clock.Suspended(); now-asleep >= time.Millisecond {
+		r.failure("the machine was suspended for %v during the run: its times mean nothing", now-asleep)
+	}
+	r.settle(before)
+}
+
+// run is one trial on its way.
+type run struct {
+	Config
+	tee    *tee
+	links  *board // every link's address
+	system targets.System
+	origin int64 // the load's second 0
+}
+
+// emit stamps an event that has no instant of its own.
+func (r *run) emit(e journal.Event) {
+	if e.At == 0 {
+		e.At = clock.Now()
+	}
+	r.tee.Emit(e)
+}
+
+func (r *run) failure(format string, args ...any) {
+	r.emit(journal.Event{Kind: journal.Failure, Text: fmt.Sprintf(format, args...)})
+}
+
+// trial brings the system up, conducts the phases, and takes it down again.
+func (r *run) trial(ctx context.Context) {
+	up, stop := r.guarded(ctx)
+	r.emit(journal.Event{Kind: journal.Phase, Text: PhaseBringUp})
+	r.Notify(Update{Phase: PhaseBringUp})
+	system, err := r.Target.Up(up, r.Plan.Topology, r.links, r.tee)
+	cause := context.Cause(up)
+	stop()
+	if err != nil {
+		if cause != nil {
+			r.stopped(cause)
+			return
+		}
+		r.failure("the system did not come up: %v", err)
+		return
+	}
+	r.system = system
+	if victims, ok := system.(Victims); ok {
+		for _, n := range r.Plan.Topology.Nodes {
+			r.Guard.Embedded(n.Name, func(ctx context.Context, op faults.NodeAct) error {
+				return victims.Do(ctx, n.Name, op)
+			})
+		}
+	}
+	conduct(ctx, r)
+	r.down()
+}
+
+// guarded is ctx that also ends when the guard aborts or dies: bring-up has no
+// conductor that would watch it.
+func (r *run) guarded(ctx context.Context) (context.Context, func()) {
+	up, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case a := <-r.Guard.Aborted():
+			cancel(abortStop(a))
+		case <-r.Guard.Done():
+			cancel(guardGone)
+		case <-r.Journal.Failed():
+			cancel(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", r.Journal.Err()), Err: true})
+		case <-up.Done():
+		case <-over:
+		}
+	}()
+	return up, func() { close(over); <-ended; cancel(nil) }
+}
+
+// closeLimit bounds the taking down of a system.
+const closeLimit = 10 * time.Second
+
+func (r *run) down() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	if err := r.system.Close(ctx); err != nil {
+		r.failure("the system did not close: %v", err)
+	}
+}

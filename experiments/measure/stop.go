@@ -1,0 +1,49 @@
+package measure
+
+import (
+	"context"
+	"errors"
+
+	"firedrill/experiments/journal"
+	"firedrill/faults/guard"
+)
+
+// Stop is why a run ends before its time. It travels as the cause of a
+// cancelled context.
+type Stop struct {
+	By     string // "SIGINT", a person's name, "abort_when", "limits.duration", "guard", "journal"
+	Reason string // a sentence
+	Err    bool   // the harness or its environment failed: the verdict is error, not aborted
+}
+
+// Error makes a Stop a cause.
+func (s *Stop) Error() string { return s.By + ": " + s.Reason }
+
+var guardGone = &Stop{By: "guard", Reason: "the guard process ended during the run; its links were reopened clean", Err: true}
+
+func abortStop(a guard.Abort) *Stop {
+	return &Stop{By: a.By, Reason: a.Reason, Err: a.Err}
+}
+
+// stopOf reads a Stop out of a context's cause.
+func stopOf(cause error) *Stop {
+	if s, ok := errors.AsType[*Stop](cause); ok {
+		return s
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &Stop{By: "deadline", Reason: "the caller's time was over"}
+	}
+	return &Stop{By: "caller", Reason: "the run was cancelled"}
+}
+
+// stopped records why the run ended early.
+func (r *run) stopped(cause error) *Stop {
+	s := stopOf(cause)
+	if s.Err {
+		r.failure("%s", s.Reason)
+	} else {
+		r.emit(journal.Event{Kind: journal.Abort, Node: s.By, Text: s.Reason})
+	}
+	r.Notify(Update{Stopped: s})
+	return s
+}

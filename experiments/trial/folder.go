@@ -1,0 +1,140 @@
+package trial
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"firedrill/experiments"
+	"firedrill/experiments/journal"
+	"firedrill/experiments/journal/store"
+	"firedrill/experiments/verdict"
+)
+
+// Names in a run folder.
+const (
+	PlanFile    = "plan.json"
+	VerdictFile = "verdict.json"
+	ReportFile  = "report.html"
+	JournalFile = "journal.fdj"
+)
+
+// JournalPath is the journal of trial i, counted from 1.
+func JournalPath(dir string, i int) string {
+	return filepath.Join(dir, fmt.Sprintf("trial-%d", i), JournalFile)
+}
+
+// Replay feeds every recorded step of a run's cores to fresh ones, in all its
+// trials. A journal that cannot be read to its end is an error.
+func Replay(dir string) (verdict.Replay, error) {
+	var all []verdict.Replay
+	for i := 1; ; i++ {
+		path := JournalPath(dir, i)
+		if i > 1 && !exists(path) {
+			return mergeReplays(all), nil
+		}
+		cores := newReplayer()
+		var torn error
+		for e, err := range fileSource(path)() {
+			if err != nil {
+				torn = err
+				break
+			}
+			cores.Add(e)
+		}
+		all = append(all, cores.close(torn != nil))
+		if torn != nil {
+			return mergeReplays(all), fmt.Errorf("trial %d: %w", i, torn)
+		}
+	}
+}
+
+// Source gives a trial's events from the beginning, each time it is called.
+// The last pair holds the error that ended the reading, if one did.
+type Source func() iter.Seq2[journal.Event, error]
+
+// Judge judges a run folder. The error says why there is nothing to judge: no
+// folder, no readable plan. A journal that is missing, torn or unreadable is
+// no such error: its trial's verdict is error and says so.
+func Judge(dir string) (verdict.Verdict, error) {
+	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
+	if err != nil {
+		return verdict.Verdict{}, fmt.Errorf("judge %s: %w", dir, err)
+	}
+	var plan experiments.Plan
+	if err := json.Unmarshal(text, &plan); err != nil {
+		return verdict.Verdict{}, fmt.Errorf("judge %s: %s: %w", dir, PlanFile, err)
+	}
+	if plan.Version != experiments.PlanVersion {
+		return verdict.Verdict{}, fmt.Errorf("judge %s: %s has version %d, this program reads %d", dir, PlanFile, plan.Version, experiments.PlanVersion)
+	}
+	var sources []Source
+	for i := 1; i <= max(1, plan.Trials); i++ {
+		sources = append(sources, fileSource(JournalPath(dir, i)))
+	}
+	v := Of(&plan, sources)
+	v.RunDir = dir
+	if report := filepath.Join(dir, ReportFile); exists(report) {
+		v.Report = report
+	}
+	return v, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// fileSource reads a journal file.
+func fileSource(path string) Source {
+	return func() iter.Seq2[journal.Event, error] {
+		return func(yield func(journal.Event, error) bool) {
+			r, err := store.Open(path)
+			if err != nil {
+				if errors.Is(err, fs.ErrNotExist) {
+					err = fmt.Errorf("there is no journal: %w", err)
+				}
+				yield(journal.Event{}, err)
+				return
+			}
+			for e, err := range r.Events() {
+				if !yield(e, err) {
+					break
+				}
+			}
+			_ = r.Close() // it was only read
+		}
+	}
+}
+
+// Write puts verdict.json into its run folder: the whole file or none of it.
+func Write(dir string, v verdict.Verdict) (err error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", VerdictFile, err)
+	}
+	f, err := os.CreateTemp(dir, "."+VerdictFile+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", VerdictFile, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("write %s: %w", VerdictFile, err), os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(append(text, '\n'))
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, VerdictFile))
+}

@@ -1,0 +1,272 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"firedrill/experiments"
+	"firedrill/experiments/expect"
+	"firedrill/experiments/verdict"
+)
+
+// Of judges a plan's trials. It needs one source for each trial; a missing one
+// is a trial whose journal cannot be read.
+func Of(p *experiments.Plan, sources []Source) verdict.Verdict {
+	trials := make([]*outcome, 0, len(sources))
+	for _, src := range sources {
+		trials = append(trials, judgeTrial(p, src))
+	}
+	if len(trials) == 0 {
+		return verdict.Verdict{SchemaVersion: verdict.SchemaVersion, Name: p.Name, Verdict: verdict.Error,
+			Reason: "no trial was run", Exit: verdict.ExitError, Expected: expectedOf(p)}
+	}
+	trials, left := begun(trials)
+	decides := deciding(trials)
+	v := verdict.Verdict{
+		SchemaVersion: verdict.SchemaVersion,
+		Name:          p.Name, Why: p.Why, Labels: p.Labels, PlanHash: p.Hash, Seed: p.Seed, Target: p.Target,
+		Expected: expectedOf(p), Because: p.Because,
+		Verdict: decides.word, Reason: decides.reason,
+		Expectations: mergeRows(trials, func(o *outcome) []verdict.Row { return o.expect }),
+		SteadyState:  mergeRows(trials, func(o *outcome) []verdict.Row { return o.steady }),
+		Replay:       mergeReplays(replays(trials)),
+		Warnings:     slices.Clone(p.Warnings),
+	}
+	decides.facts(&v)
+	if left > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%d of %d trials were not run", left, left+len(trials)))
+	}
+	unverified := false
+	for i, t := range trials {
+		unverified = unverified || t.unverified
+		for _, w := range t.warnings {
+			if len(trials) > 1 {
+				w = fmt.Sprintf("trial %d: %s", i+1, w)
+			}
+			v.Warnings = append(v.Warnings, w)
+		}
+	}
+	if len(trials) > 1 {
+		v.Reason = trialsText(trials, decides)
+	}
+	settle(&v, trials, unverified)
+	return v
+}
+
+func expectedOf(p *experiments.Plan) verdict.Word {
+	if p.Expected == "" {
+		return verdict.Pass
+	}
+	return p.Expected
+}
+
+// begun leaves out the trials that were not begun because one before them was
+// stopped or failed. They have no journal.
+func begun(trials []*outcome) (run []*outcome, left int) {
+	stopped := false
+	for _, t := range trials {
+		if stopped && errors.Is(t.read, fs.ErrNotExist) {
+			left++
+			continue
+		}
+		run = append(run, t)
+		stopped = stopped || t.unverified || t.word == verdict.Aborted || t.word == verdict.Error
+	}
+	return run, left
+}
+
+// deciding is the trial with the gravest verdict, the first of them; an
+// unverified lift is graver than any.
+func deciding(trials []*outcome) *outcome {
+	worst := trials[0]
+	for _, t := range trials[1:] {
+		switch {
+		case t.unverified && !worst.unverified:
+			worst = t
+		case !worst.unverified && verdict.Merge(worst.word, t.word) != worst.word:
+			worst = t
+		}
+	}
+	return worst
+}
+
+// trialsText counts the trials.
+func trialsText(trials []*outcome, decides *outcome) string {
+	n := 0
+	for _, t := range trials {
+		if t.word == decides.word {
+			n++
+		}
+	}
+	if decides.word == verdict.Pass {
+		return fmt.Sprintf("in each of %d trials %s", len(trials), decides.reason)
+	}
+	return fmt.Sprintf("in %d of %d trials: %s", n, len(trials), decides.reason)
+}
+
+// settle applies `expected` and finds the exit code. A fail counts as expected
+// only if each named row failed in every trial and every other row passed.
+func settle(v *verdict.Verdict, trials []*outcome, unverified bool) {
+	switch {
+	case unverified:
+		v.Exit = verdict.ExitUnverified
+	case v.Expected != verdict.Fail:
+		v.Exit = verdict.ExitOf(v.Verdict)
+		v.ExpectedMet = v.Verdict == verdict.Pass
+	default:
+		why := unexpected(v, trials)
+		v.ExpectedMet = why == ""
+		v.Exit = verdict.ExitFail
+		if v.ExpectedMet {
+			v.Exit = verdict.ExitPass
+			v.Reason = "failed as expected: " + v.Reason
+		} else {
+			v.Reason = fmt.Sprintf("%s; it was expected to fail, but %s", v.Reason, why)
+		}
+	}
+}
+
+// unexpected says how the trials depart from the failure that was expected; empty if they do not.
+func unexpected(v *verdict.Verdict, trials []*outcome) string {
+	if len(v.Because) == 0 {
+		return "no row is named in `because`"
+	}
+	named := map[string]bool{}
+	for _, id := range v.Because {
+		named[id] = false
+	}
+	for i, t := range trials {
+		if t.word != verdict.Fail {
+			return fmt.Sprintf("trial %d came to %s: %s", i+1, t.word, t.reason)
+		}
+		if t.rowless > 0 { // a failure without its evidence is no more green than a pass
+			return fmt.Sprintf("trial %d shows too little: %s", i+1, t.found[0].reason)
+		}
+		for _, r := range slices.Concat(t.expect, t.steady) {
+			_, is := named[r.ID]
+			if is {
+				named[r.ID] = true
+			}
+			switch {
+			case is && r.During == expect.Baseline && r.Result == verdict.Pass: // the same steady state before the fault
+			case is && r.Result != verdict.Fail:
+				return fmt.Sprintf("%s did not fail: %s", r.ID, r.Reason)
+			case !is && r.Result != verdict.Pass:
+				return fmt.Sprintf("%s did not pass: %s", r.ID, r.Reason)
+			}
+		}
+	}
+	for _, id := range v.Because {
+		if !named[id] {
+			return fmt.Sprintf("`because` names %s, which is no row", id)
+		}
+	}
+	return ""
+}
+
+// mergeReplays adds the trials' replays up.
+func mergeReplays(trials []verdict.Replay) verdict.Replay {
+	if len(trials) == 0 {
+		return verdict.Replay{}
+	}
+	out := trials[0]
+	for i, r := range trials[1:] {
+		out.Cores += r.Cores
+		out.Decisions += r.Decisions
+		out.Identical = out.Identical && r.Identical
+		if out.Reason == "" && r.Reason != "" {
+			out.Reason = fmt.Sprintf("trial %d: %s", i+2, r.Reason)
+		}
+	}
+	return out
+}
+
+// replays are the trials' replays.
+func replays(trials []*outcome) []verdict.Replay {
+	out := make([]verdict.Replay, 0, len(trials))
+	for _, t := range trials {
+		out = append(out, t.replay)
+	}
+	return out
+}
+
+// lateRecovery is how late a recovery may begin before the verdict says so.
+const lateRecovery = 250 * time.Millisecond
+
+// facts writes what happened in this trial.
+func (o *outcome) facts(v *verdict.Verdict) {
+	l := o.line
+	v.Origin, v.Started, v.Version = l.First, o.started, o.version
+	if l.First != 0 {
+		v.Duration = float64(l.EndAt()-l.First) / 1e9
+	}
+	v.Phases, v.Faults, v.Clean = []verdict.Phase{}, []verdict.Fault{}, []verdict.Check{}
+	for i, p := range l.Phases {
+		if p.Name == expect.End {
+			continue
+		}
+		end := l.Last
+		if i+1 < len(l.Phases) {
+			end = l.Phases[i+1].At
+		}
+		v.Phases = append(v.Phases, verdict.Phase{Name: p.Name, Start: float64(p.At-l.First) / 1e9, End: float64(end-l.First) / 1e9})
+	}
+	for _, f := range o.plan.Faults {
+		life := o.life(f)
+		v.Faults = append(v.Faults, verdict.Fault{
+			ID: f.ID, On: f.On, Kind: f.Kind, Text: f.Text, Links: f.Links, Nodes: f.Nodes, Undo: f.Undo,
+			Ordered: o.seconds(life.Ordered), Applied: o.seconds(life.Applied), Proved: o.seconds(life.Proved),
+			Lifted: o.seconds(life.Lifted), Verified: o.seconds(life.Verified),
+			Touched: life.Touched, Untouched: life.Untouched, Evidence: evidence(life),
+		})
+	}
+	for _, c := range l.Cleans {
+		v.Clean = append(v.Clean, verdict.Check{What: c.Text, OK: c.OK, Note: c.Note})
+	}
+	if s := l.Load; s != nil {
+		v.Load = verdict.Load{Planned: s.Planned, Sent: s.Sent, Skipped: s.Skipped,
+			LagP50: s.LagP50, LagP99: s.LagP99, LagMax: s.LagMax, MaxOpen: s.MaxInFlight}
+	}
+	v.Stopped = o.stopped()
+	fault, ok1 := l.Start(expect.Faulting)
+	recovery, ok2 := l.Start(expect.Recovery)
+	if late := time.Duration(recovery - fault - int64(o.plan.Phases.Fault)); ok1 && ok2 && late > lateRecovery {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("recovery began %s after its planned instant, because the lifts took so long", late.Round(time.Millisecond)))
+	}
+}
+
+func evidence(l expect.Life) string {
+	switch {
+	case l.Evidence != "":
+		return l.Evidence
+	case l.Proved != 0:
+		return "seen at the wire"
+	case l.Applied == 0:
+		return "never applied"
+	}
+	return "nothing was seen at the wire"
+}
+
+// stopped says who ended the run, and how long the lifts took from then.
+func (o *outcome) stopped() *verdict.Stopped {
+	if len(o.line.Aborts) == 0 {
+		return nil
+	}
+	a := o.line.Aborts[0]
+	s := &verdict.Stopped{By: a.Who, Reason: a.Text}
+	if at := o.seconds(a.At); at != nil {
+		s.At = *at
+	}
+	for _, l := range o.line.Faults {
+		if l.Lifted >= a.At && l.Applied != 0 {
+			took := float64(l.Lifted-a.At) / 1e9
+			if s.LiftedIn == nil || took > *s.LiftedIn {
+				s.LiftedIn = &took
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,154 @@
+package fabric
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+)
+
+// direction is the way bytes go: up to the callee or down to the caller.
+type direction int32
+
+const (
+	up direction = iota + 1
+	down
+)
+
+const (
+	readSize  = 16 << 10  // bytes read at once
+	maxHeld   = 256 << 10 // bytes in one direction of a connection between its two sockets; then the reader pauses
+	maxChunks = 256
+)
+
+// flow is one direction of a connection: read → toxic → write.
+type flow struct {
+	conn     *conn
+	way      direction
+	from, to *net.TCPConn
+	in, out  chan *stream.StreamChunk
+	held     atomic.Int64
+	room     chan struct{} // a token when held fell
+	bytes    *atomic.Int64
+	ended    time.Time // when EOF was read; set before in is closed
+	seen     *state    // the last state it was touched under
+
+	under *state          // the last state it waited under
+	wake  context.Context // ends with that state or the connection
+	leave func()          // releases wake
+}
+
+func newFlow(c *conn, way direction, from, to *net.TCPConn, bytes *atomic.Int64) *flow {
+	return &flow{
+		conn: c, way: way, from: from, to: to, bytes: bytes, leave: func() {},
+		in:   make(chan *stream.StreamChunk, maxChunks),
+		out:  make(chan *stream.StreamChunk),
+		room: make(chan struct{}, 1),
+	}
+}
+
+// read feeds the toxic until EOF, which it passes on in order; any other error breaks the whole connection.
+func (f *flow) read(first []byte) {
+	defer close(f.in)
+	if len(first) > 0 && !f.feed(first) {
+		return
+	}
+	buf := make([]byte, readSize)
+	for f.waitForRoom() {
+		n, err := f.from.Read(buf)
+		if n > 0 && !f.feed(buf[:n]) {
+			return
+		}
+		if errors.Is(err, io.EOF) {
+			f.ended = time.Now()
+			return
+		}
+		if err != nil {
+			f.conn.abort()
+			return
+		}
+	}
+}
+
+func (f *flow) feed(b []byte) bool {
+	f.held.Add(int64(len(b)))
+	select {
+	case f.in <- chunkOf(b):
+		return true
+	case <-f.conn.done:
+		return false
+	}
+}
+
+func (f *flow) waitForRoom() bool {
+	for f.held.Load() >= maxHeld {
+		select {
+		case <-f.room:
+		case <-f.conn.done:
+			return false
+		}
+	}
+	return true
+}
+
+// write drains the toxic into the other socket and half-closes it at the end.
+func (f *flow) write() {
+	broken := false
+	for chunk := range f.out {
+		if broken {
+			continue
+		}
+		n, err := f.to.Write(chunk.Data)
+		f.bytes.Add(int64(n))
+		f.held.Add(-int64(len(chunk.Data)))
+		select {
+		case f.room <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			f.conn.abort()
+			broken = true
+		}
+	}
+	if broken || f.conn.ended() {
+		return
+	}
+	if err := f.to.CloseWrite(); err != nil {
+		f.conn.abort()
+	}
+}
+
+// turn counts exchanges: a new one begins when the caller speaks after the callee did.
+func (f *flow) turn() {
+	if direction(f.conn.spoke.Swap(int32(f.way))) != f.way && f.way == up {
+		f.conn.turn.Add(1)
+	}
+}
+
+// touch counts the connection, once for each setting that acts on this direction.
+func (f *flow) touch(s *state) {
+	if f.seen == s {
+		return
+	}
+	f.seen = s
+	for _, one := range s.standing {
+		if one.actsOn(f.way) {
+			f.conn.touch(one)
+		}
+	}
+}
+
+// until ends when s is replaced or the connection ends.
+func (f *flow) until(s *state) context.Context {
+	if f.under != s {
+		f.leave()
+		wake, cancel := context.WithCancel(f.conn.ctx)
+		stop := context.AfterFunc(s.ctx, cancel)
+		f.under, f.wake, f.leave = s, wake, func() { stop(); cancel() }
+	}
+	return f.wake
+}

@@ -1,0 +1,131 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Recovered is what Recover found of one run.
+type Recovered struct {
+	RunID  string   `json:"runID"`
+	RunDir string   `json:"runDir"`
+	Live   bool     `json:"live"`           // a live run's ledger: left alone
+	Mended []string `json:"mended"`         // faults that stood, and are gone
+	Text   string   `json:"text,omitempty"` // a sentence
+}
+
+// Recover goes through the list of runs in stateDir (empty: DefaultStateDir)
+// and closes the ledgers of those that ended without their guard's word. Link
+// settings and the nodes of an embedded target lived in processes that are
+// gone, so that their lines are closed as void, which is clean. A locked
+// ledger is a live run's and is left alone. Doing it again changes nothing.
+func Recover(ctx context.Context, stateDir string) ([]Recovered, error) {
+	if stateDir == "" {
+		stateDir = DefaultStateDir()
+	}
+	list := filepath.Join(stateDir, "ledgers")
+	names, err := os.ReadDir(list)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recover: %w", err)
+	}
+	var all []Recovered
+	var errs []error
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return all, errors.Join(append(errs, err)...)
+		}
+		path := filepath.Join(list, name.Name())
+		dir, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // ended meanwhile
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("recover: %w", err))
+			continue
+		}
+		one, err := recoverRun(name.Name(), strings.TrimSpace(string(dir)))
+		all = append(all, one)
+		if err == nil && !one.Live {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("recover %s: %w", name.Name(), err))
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+func recoverRun(runID, runDir string) (Recovered, error) {
+	r := Recovered{RunID: runID, RunDir: runDir}
+	if _, err := os.Stat(filepath.Join(runDir, LedgerFile)); errors.Is(err, fs.ErrNotExist) {
+		r.Text = "its ledger was removed"
+		return r, nil
+	}
+	ledger, err := openLedger(runDir)
+	if errors.Is(err, errLive) {
+		r.Live, r.Text = true, "it is running"
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	mended, err := ledger.void(runDir, "its processes are gone")
+	r.Mended = mended
+	if r.Text = "nothing stood"; len(mended) > 0 {
+		r.Text = "gone with its processes: " + strings.Join(mended, ", ")
+	}
+	return r, errors.Join(err, ledger.close())
+}
+
+// void closes every intent that nothing undid, mending a torn last line first.
+func (l *ledger) void(runDir, why string) ([]string, error) {
+	path := filepath.Join(runDir, LedgerFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(content); n > 0 && content[n-1] != '\n' {
+		if err = os.Truncate(path, int64(strings.LastIndexByte(string(content), '\n')+1)); err != nil {
+			return nil, err
+		}
+	}
+	entries, err := ReadLedger(strings.NewReader(string(content)))
+	if err != nil {
+		return nil, err
+	}
+	var lines []Entry
+	var mended []string
+	for _, e := range Undone(entries) {
+		kind := ""
+		if e.Act != nil {
+			kind = e.Act.Kind
+		}
+		mended = append(mended, strings.TrimSpace(kind+" "+e.Fault))
+		lines = append(lines, Entry{Kind: lineVoid, Fault: e.Fault, Text: why})
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	return mended, l.append(lines...)
+}
+
+// enlist puts the run on the list that Recover reads; the returned function takes it off.
+func enlist(o Options) (func() error, error) {
+	dir := filepath.Join(o.StateDir, "ledgers")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("state folder: %w", err)
+	}
+	path := filepath.Join(dir, o.RunID)
+	if err := os.WriteFile(path, []byte(o.RunDir+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("state folder: %w", err)
+	}
+	return func() error { return os.Remove(path) }, nil
+}

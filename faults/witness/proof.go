@@ -1,0 +1,117 @@
+package witness
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"firedrill/faults"
+	"firedrill/faults/units"
+)
+
+const (
+	// controls is how many exchanges the control takes; the slowest counts.
+	controls = 3
+	// controlTimeout bounds one of them.
+	controlTimeout = time.Second
+	// leastSilence is the shortest wait without a byte that counts as silence.
+	leastSilence = 100 * time.Millisecond
+	// silenceFactor is how many times the control's slowest answer silence must last.
+	silenceFactor = 20
+	// clearDelay is the excess over the control from which one slow exchange
+	// proves a delay; a smaller one must show in repeats in a row.
+	clearDelay = 20 * time.Millisecond
+	repeats    = 3
+)
+
+// Control is what a place looked like before the fault.
+type Control struct {
+	Slowest time.Duration // of the first bytes
+}
+
+// TakeControl looks at a place that must be well. An error means that there is
+// nothing a fault could be told from.
+func TakeControl(ctx context.Context, addr, path string) (Control, error) {
+	var c Control
+	for range controls {
+		o := Observe(ctx, addr, path, controlTimeout)
+		if o.Outcome != Answered {
+			return c, fmt.Errorf("before the fault a request was %s instead of answered: %s", o.Outcome, o.Note)
+		}
+		c.Slowest = max(c.Slowest, o.FirstByte)
+	}
+	return c, nil
+}
+
+// Patience is how long an exchange must be silent before that says anything.
+func (c Control) Patience() time.Duration { return max(leastSilence, silenceFactor*c.Slowest) }
+
+// Proof gathers observations until a healthy link would contradict them.
+type Proof struct {
+	Effect  faults.Effect
+	Control Control
+	slow    int // slow exchanges in a row
+}
+
+// Timeout is how long one observation should wait.
+func (p *Proof) Timeout() time.Duration {
+	if p.delayed() {
+		return p.Control.Patience() + time.Duration(4*p.expected())
+	}
+	return p.Control.Patience()
+}
+
+// Add takes one observation. When it proves the fault, the evidence is a
+// sentence for people.
+func (p *Proof) Add(o Observation) (evidence string, proved bool) {
+	control := fmt.Sprintf("before the fault the slowest of %d took %s", controls, round(p.Control.Slowest))
+	switch p.Effect.Fresh {
+	case faults.Refuse:
+		return "a fresh connection was refused; " + control, o.Outcome == Refused
+	case faults.Reset:
+		return "a request on a fresh connection was reset; " + control, o.Outcome == Reset
+	case faults.Hang:
+		return fmt.Sprintf("a fresh connection was accepted and silent for %s; %s", round(o.Waited), control), o.Outcome == Silent
+	}
+	if !p.delayed() {
+		return "", false
+	}
+	excess := o.FirstByte - p.Control.Slowest
+	if o.Outcome == Silent {
+		excess = o.Waited - p.Control.Slowest
+	} else if o.Outcome != Answered {
+		return "", false
+	}
+	if excess < p.threshold() {
+		p.slow = 0
+		return "", false
+	}
+	p.slow++
+	return fmt.Sprintf("an answer took %s; %s", round(excess+p.Control.Slowest), control), excess >= clearDelay || p.slow >= repeats
+}
+
+// Clean says whether an observation shows the fault gone: an answer, and no
+// later than the control would allow for a healthy link.
+func (p *Proof) Clean(o Observation) bool {
+	if o.Outcome != Answered || o.Status >= 500 {
+		return false
+	}
+	return !p.delayed() || o.FirstByte-p.Control.Slowest < p.threshold()
+}
+
+func (p *Proof) delayed() bool { return !p.Effect.Delay.IsZero() }
+
+// expected is the mean delay of an exchange, in nanoseconds.
+func (p *Proof) expected() float64 {
+	return min(p.Effect.Delay.Mean()*(p.Effect.Request+p.Effect.Response), float64(units.MaxDuration)/8)
+}
+
+// threshold is the excess that divides slow from well: half of the mean delay.
+func (p *Proof) threshold() time.Duration { return time.Duration(p.expected() / 2) }
+
+func round(d time.Duration) time.Duration {
+	if d > 10*time.Millisecond {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(time.Microsecond)
+}

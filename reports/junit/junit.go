@@ -1,0 +1,159 @@
+package junit
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"firedrill/experiments/verdict"
+	"firedrill/reports"
+)
+
+type suites struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Skipped  int      `xml:"skipped,attr"`
+	Time     string   `xml:"time,attr"`
+	Suites   []suite  `xml:"testsuite"`
+}
+
+type suite struct {
+	Name       string     `xml:"name,attr"`
+	Tests      int        `xml:"tests,attr"`
+	Failures   int        `xml:"failures,attr"`
+	Errors     int        `xml:"errors,attr"`
+	Skipped    int        `xml:"skipped,attr"`
+	Time       string     `xml:"time,attr"`
+	Timestamp  string     `xml:"timestamp,attr,omitempty"`
+	Properties []property `xml:"properties>property"`
+	Cases      []testCase `xml:"testcase"`
+}
+
+type property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type testCase struct {
+	Name      string   `xml:"name,attr"`
+	ClassName string   `xml:"classname,attr"`
+	Line      int      `xml:"line,attr,omitempty"`
+	Time      string   `xml:"time,attr"`
+	Failure   *trouble `xml:"failure"`
+	Error     *trouble `xml:"error"`
+	Skipped   *trouble `xml:"skipped"`
+	Out       string   `xml:"system-out,omitempty"`
+}
+
+type trouble struct {
+	Type    string `xml:"type,attr,omitempty"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// Write writes a page as JUnit XML. Times are in seconds. A row that is
+// inconclusive is a failure of its case: a build must not be green for want of
+// evidence. A row that fails as the file expects is a passed case.
+func Write(w io.Writer, p reports.Page) error {
+	all := suites{Name: clean(p.Title)}
+	if all.Name == "" {
+		all.Name = "firedrill"
+	}
+	total := 0.0
+	for _, r := range p.Reports {
+		s := suiteOf(r.Verdict)
+		all.Tests += s.Tests
+		all.Failures += s.Failures
+		all.Errors += s.Errors
+		all.Skipped += s.Skipped
+		total += r.Verdict.Duration
+		all.Suites = append(all.Suites, s)
+	}
+	all.Time = seconds(total)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return fmt.Errorf("write JUnit: %w", err)
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return fmt.Errorf("write JUnit: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func suiteOf(v verdict.Verdict) suite {
+	s := suite{Name: clean(v.Name), Time: seconds(v.Duration), Timestamp: v.Started, Properties: properties(v)}
+	add := func(c testCase) {
+		s.Tests++
+		switch {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	add(whole(v))
+	for _, row := range v.SteadyState {
+		add(caseOf(v, row))
+	}
+	for _, row := range v.Expectations {
+		add(caseOf(v, row))
+	}
+	return s
+}
+
+// whole is the case of the experiment itself: it holds what no row can.
+func whole(v verdict.Verdict) testCase {
+	c := testCase{Name: "experiment", ClassName: clean(v.Name), Time: seconds(v.Duration), Out: clean(v.Reason)}
+	if v.Exit == verdict.ExitPass {
+		return c
+	}
+	t := &trouble{Type: string(v.Verdict), Message: clean(v.Reason)}
+	switch v.Verdict {
+	case verdict.Error, verdict.Invalid, verdict.Aborted:
+		c.Error = t
+	default:
+		c.Failure = t
+	}
+	return c
+}
+
+func caseOf(v verdict.Verdict, row verdict.Row) testCase {
+	c := testCase{Name: clean(strings.TrimSpace(row.ID + " " + row.Measure + " " + row.Of)), ClassName: clean(v.Name), Line: row.Line, Time: "0"}
+	c.Out = clean(fmt.Sprintf("measured %s, bound %s: %s", reports.Measured(row.Measured), row.Bound, row.Reason))
+	switch {
+	case row.Result == verdict.Pass:
+	case reports.ExpectedFailure(v, row):
+		c.Out += "\nfailed, as the file expects"
+	case row.Result == verdict.Fail, row.Result == verdict.Inconclusive:
+		c.Failure = &trouble{Type: string(row.Result), Message: clean(row.Reason), Text: c.Out}
+	default:
+		c.Skipped = &trouble{Message: "not judged"}
+	}
+	return c
+}
+
+func properties(v verdict.Verdict) []property {
+	out := []property{
+		{"verdict", string(v.Verdict)}, {"expected", string(v.Expected)}, {"exit", strconv.Itoa(v.Exit)},
+		{"seed", strconv.FormatUint(v.Seed, 10)}, {"planHash", v.PlanHash}, {"runDir", clean(v.RunDir)}, {"report", clean(v.Report)},
+	}
+	for _, l := range v.Labels {
+		out = append(out, property{"label", clean(l)})
+	}
+	return out
+}
+
+func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
+
+// clean makes control characters visible: XML 1.0 has no way to write them.
+func clean(s string) string { return reports.Visible(s, 10_000) }
