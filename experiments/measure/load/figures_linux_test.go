@@ -60,7 +60,7 @@ func numbered(instants iter.Seq[int64]) iter.Seq[Arrival] {
 	}
 }
 
-func cpuTime(t *testing.T) time.Duration {
+func cpuTime(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -71,7 +71,7 @@ func cpuTime(t *testing.T) time.Duration {
 
 // measure runs a pace against a raw server for a length, which during may
 // disturb.
-func measure(t *testing.T, pace func(until int64) iter.Seq[int64], length time.Duration, during func(ctx context.Context, s *raw, start int64)) *run {
+func measure(t testing.TB, pace func(until int64) iter.Seq[int64], length time.Duration, during func(ctx context.Context, s *raw, start int64)) *run {
 	t.Helper()
 	s := startRaw(t)
 	count := 0
@@ -250,4 +250,14 @@ func TestAStoppedServerShowsInTheLatency(t *testing.T) {
 		}
 		return fmt.Sprintf("p99 %.2f ms; %s", p99, r), wrong, r.cpu + r.server
 	})
+}
+
+// BenchmarkGenerator is two seconds at 5,000/s, with no claim about the machine.
+func BenchmarkGenerator(b *testing.B) {
+	for b.Loop() {
+		r := measure(b, func(until int64) iter.Seq[int64] { return experiments.Constant(5000, 0, until) }, 2*time.Second, nil)
+		b.ReportMetric(r.cpu.Seconds()*1e3/float64(len(r.requests)), "CPU-ms/request")
+		b.ReportMetric(r.stats.LagP50*1e3, "ms-late-p50")
+		b.ReportMetric(r.stats.LagP99*1e3, "ms-late-p99")
+	}
 }

@@ -45,7 +45,7 @@ type raw struct {
 	address string
 }
 
-func startRaw(t *testing.T) *raw {
+func startRaw(t testing.TB) *raw {
 	t.Helper()
 	s := &raw{cmd: exec.Command("/proc/self/exe")}
 	s.cmd.Env = append(os.Environ(), serverMark+"=1")
@@ -74,7 +74,7 @@ func startRaw(t *testing.T) *raw {
 	return s
 }
 
-func (s *raw) signal(t *testing.T, sig syscall.Signal) {
+func (s *raw) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		t.Error(err)
@@ -83,7 +83,7 @@ func (s *raw) signal(t *testing.T, sig syscall.Signal) {
 
 // end stops the server; it gives the instants of arrival and the processor
 // time it took.
-func (s *raw) end(t *testing.T) (arrivals []int64, used time.Duration) {
+func (s *raw) end(t testing.TB) (arrivals []int64, used time.Duration) {
 	t.Helper()
 	if err := s.in.Close(); err != nil {
 		t.Fatal(err)
