@@ -61,11 +61,11 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 	}
 	parents := map[string][]byte{}
 	parent := func(name string) ([]byte, error) {
-		b, err := read(name)
-		if rel, e := filepath.Rel(filepath.Dir(file), name); err == nil && e == nil && filepath.IsLocal(rel) {
-			parents[rel] = b
+		text, failed := read(name)
+		if rel, e := filepath.Rel(filepath.Dir(file), name); failed == nil && e == nil && filepath.IsLocal(rel) {
+			parents[rel] = text
 		}
-		return b, err
+		return text, failed
 	}
 	e, err := experiments.Decode(file, src, parent, c.Set...)
 	if err != nil {

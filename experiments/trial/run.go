@@ -116,7 +116,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	defer func() { err = errors.Join(err, end()) }()
 
 	path := JournalPath(o.Dir, i)
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+	if err = os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the trial's folder: %w", err)
 	}
 	w, err := store.Create(path)
