@@ -183,6 +183,16 @@ func TestTheGateChoosesByLabel(t *testing.T) {
 	}
 }
 
+// A bound that is predicted comes with its derivation.
+func TestPlanPrintsTheDerivation(t *testing.T) {
+	text := strings.NewReplacer("algorithm: round_robin,", "algorithm: round_robin, health: {path: /healthz, interval: 100ms, timeout: 50ms, fall: 2, rise: 1},",
+		`{on: "balancer->api-1", reset: {}`, "{on: api-1, hang: {}", "expect:", "expect:\n  - detection_time: {of: api-1, max: predicted}").Replace(short)
+	code, out, errs := call(t, t.TempDir(), "plan", file(t, text))
+	if code != 0 || !strings.Contains(out, "at worst 2 · 100ms + 50ms timeout = 250 ms") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}
+
 // What has no terminal gets plain lines.
 func TestPlainWithoutATerminal(t *testing.T) {
 	state := t.TempDir()
