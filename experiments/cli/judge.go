@@ -27,7 +27,7 @@ func judgeCommand(a *app) *cobra.Command {
 			}
 			v, err := trial.Judge(dir)
 			if err != nil {
-				return fmt.Errorf("judge %s: %w", dir, err)
+				return err
 			}
 			v.Report = filepath.Join(dir, drill.ReportName)
 			if err := trial.Write(dir, v); err != nil {

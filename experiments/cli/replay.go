@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"firedrill/experiments/journal/store"
 	"firedrill/experiments/trial"
 	"firedrill/experiments/verdict"
 )
@@ -21,13 +23,17 @@ func replayCommand(a *app) *cobra.Command {
 				return err
 			}
 			r, err := trial.Replay(dir)
-			if err != nil {
+			torn := errors.Is(err, store.ErrTorn) && r.Decisions > 0
+			if err != nil && !torn {
 				return fmt.Errorf("replay %s: %w", dir, err)
 			}
 			if !r.Identical {
 				a.exit = verdict.ExitFail
 				fmt.Fprintf(a.Out, "different: %s\n", r.Reason)
 				return nil
+			}
+			if torn {
+				fmt.Fprintf(a.Err, "firedrill: %v: replayed up to there\n", err)
 			}
 			fmt.Fprintf(a.Out, "identical: %d decisions of %d cores came out the same again\n", r.Decisions, r.Cores)
 			return nil

@@ -136,8 +136,22 @@ func TestAFolderIsEnough(t *testing.T) {
 	if code, out, errs := call(t, state, "report", "last"); code != 0 {
 		t.Errorf("report: exit %d\n%s%s", code, out, errs)
 	}
+	journal := filepath.Join(before.RunDir, "trial-1", "journal.fdj")
+	whole, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if after := only(t, state); after.Verdict != before.Verdict || len(after.Expectations) != len(before.Expectations) {
 		t.Errorf("judged again it came out otherwise: %+v", after)
+	}
+	if err := os.WriteFile(journal, whole[:len(whole)*3/4], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := call(t, state, "replay", "last"); code != 0 || !strings.Contains(errs, "torn") || !strings.Contains(out, "identical") {
+		t.Errorf("replay of a torn journal: exit %d\n%s%s", code, out, errs)
+	}
+	if code, out, _ := call(t, state, "judge", "last"); code != verdict.ExitError && code != verdict.ExitUnverified {
+		t.Errorf("judge of a torn journal: exit %d\n%s", code, out)
 	}
 }
 

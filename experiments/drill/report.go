@@ -61,7 +61,7 @@ func Verdict(dir string) (verdict.Verdict, error) {
 	}
 	var v verdict.Verdict
 	if err := json.Unmarshal(b, &v); err != nil {
-		return v, fmt.Errorf("read %s: %w", trial.VerdictFile, err)
+		return v, fmt.Errorf("%s is damaged (%w): `firedrill judge %s` writes it anew", trial.VerdictFile, err, dir)
 	}
 	return v, nil
 }
