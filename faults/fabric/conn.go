@@ -53,15 +53,14 @@ func (c *conn) serve() {
 		newFlow(c, up, c.caller, c.callee, &c.link.bytesUp),
 		newFlow(c, down, c.callee, c.caller, &c.link.bytesDown),
 	}
-	for i, f := range flows {
-		head := first
-		if i > 0 {
-			head = nil
+	for _, f := range flows {
+		f.start = func() {
+			wg.Go(f.run)
+			wg.Go(f.write)
 		}
-		wg.Go(func() { f.read(head) })
-		wg.Go(f.run)
-		wg.Go(f.write)
 	}
+	wg.Go(func() { flows[0].read(first) })
+	flows[1].read(nil)
 	wg.Wait()
 	c.end(false)
 }
@@ -123,7 +122,7 @@ func (c *conn) dial() bool {
 	ctx, cancel := context.WithTimeout(c.ctx, dialTimeout)
 	defer cancel()
 	upstream := *c.link.upstream.Load()
-	dialer := net.Dialer{LocalAddr: c.source(upstream)}
+	dialer := net.Dialer{LocalAddr: c.source(upstream), KeepAlive: -1} // on one machine a dead peer is seen without probes
 	callee, err := dialer.DialContext(ctx, "tcp", upstream)
 	if err != nil {
 		return false

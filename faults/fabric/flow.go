@@ -25,7 +25,9 @@ const (
 	maxChunks = 256
 )
 
-// flow is one direction of a connection: read → toxic → write.
+// flow is one direction of a connection: read → toxic → write. While nothing
+// stands on its way the reader writes by itself; the toxic and the writer
+// start when something first does.
 type flow struct {
 	conn     *conn
 	way      direction
@@ -36,6 +38,8 @@ type flow struct {
 	bytes    *atomic.Int64
 	ended    time.Time // when EOF was read; set before in is closed
 	seen     *state    // the last state it was touched under
+	start    func()    // lets the toxic and the writer run; the reader calls it once
+	started  bool
 
 	under *state          // the last state it waited under
 	wake  context.Context // ends with that state or the connection
@@ -51,26 +55,76 @@ func newFlow(c *conn, way direction, from, to *net.TCPConn, bytes *atomic.Int64)
 	}
 }
 
-// read feeds the toxic until EOF, which it passes on in order; any other error breaks the whole connection.
+// read takes bytes until EOF, which it passes on in order; any other error breaks the whole connection.
 func (f *flow) read(first []byte) {
 	defer close(f.in)
-	if len(first) > 0 && !f.feed(first) {
+	if len(first) > 0 && !f.pass(first) {
 		return
 	}
 	buf := make([]byte, readSize)
 	for f.waitForRoom() {
 		n, err := f.from.Read(buf)
-		if n > 0 && !f.feed(buf[:n]) {
+		if n > 0 && !f.pass(buf[:n]) {
 			return
 		}
 		if errors.Is(err, io.EOF) {
-			f.ended = time.Now()
+			f.eof()
 			return
 		}
 		if err != nil {
 			f.conn.abort()
 			return
 		}
+	}
+}
+
+// clear is true when nothing acts on this way and nothing is held on it, so
+// that bytes may go straight on and stay in order: only the reader adds to
+// what is held, and the writer takes off only what it has written.
+func (f *flow) clear() bool {
+	return f.held.Load() == 0 && !f.conn.link.state.Load().acts(f.way)
+}
+
+// pass sends bytes on, through the toxic if anything stands in their way.
+func (f *flow) pass(b []byte) bool {
+	if !f.clear() {
+		f.engage()
+		return f.feed(b)
+	}
+	f.turn()
+	n, err := f.to.Write(b)
+	f.bytes.Add(int64(n))
+	if err != nil {
+		f.conn.abort()
+	}
+	return err == nil
+}
+
+func (f *flow) engage() {
+	if !f.started {
+		f.started = true
+		f.start()
+	}
+}
+
+// eof half-closes the other side, after whatever is held.
+func (f *flow) eof() {
+	f.ended = time.Now()
+	switch {
+	case f.started: // the writer does it when the toxic is empty
+	case f.clear():
+		f.halfClose()
+	default:
+		f.engage()
+	}
+}
+
+func (f *flow) halfClose() {
+	if f.conn.ended() {
+		return
+	}
+	if err := f.to.CloseWrite(); err != nil {
+		f.conn.abort()
 	}
 }
 
@@ -114,11 +168,8 @@ func (f *flow) write() {
 			broken = true
 		}
 	}
-	if broken || f.conn.ended() {
-		return
-	}
-	if err := f.to.CloseWrite(); err != nil {
-		f.conn.abort()
+	if !broken {
+		f.halfClose()
 	}
 }
 

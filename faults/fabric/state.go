@@ -27,6 +27,7 @@ func (s *standing) actsOn(d direction) bool {
 // replaced: whoever waits under one waits for its context too.
 type state struct {
 	standing    []*standing
+	slow        [down + 1]bool // by direction: something acts on its bytes
 	stall       bool
 	resetOnData bool
 	listen      faults.Listen
@@ -41,6 +42,9 @@ func merge(all []*standing) *state {
 	s.ctx, s.end = context.WithCancel(context.Background())
 	for _, one := range all {
 		s.stall = s.stall || one.setting.Stall
+		for _, way := range []direction{up, down} {
+			s.slow[way] = s.slow[way] || one.actsOn(way)
+		}
 		s.resetOnData = s.resetOnData || one.setting.ResetOnData
 		switch {
 		case one.setting.Listen == faults.ListenClosed:
@@ -51,6 +55,9 @@ func merge(all []*standing) *state {
 	}
 	return s
 }
+
+// acts is true if anything that stands does something to bytes on their way in d.
+func (s *state) acts(d direction) bool { return s.slow[d] }
 
 // delay is what the link adds in direction d to a connection's turn-th exchange, in nanoseconds; conn sets connections apart.
 func (s *state) delay(d direction, conn, turn uint64) int64 {

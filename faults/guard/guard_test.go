@@ -167,6 +167,11 @@ func TestAFaultFromIntentToLift(t *testing.T) {
 	_, err = exchange(addr, time.Second)
 	g.Expect(err).NotTo(HaveOccurred())
 
+	g.Eventually(func() int64 { // or its FIN is what the fault acts on
+		stats, err := c.Snapshot(t.Context())
+		g.Expect(err).NotTo(HaveOccurred())
+		return stats[0].Open
+	}).Should(BeZero())
 	act, undo := prepare(t, latency(80*time.Millisecond), guard.Victim{Links: []string{"a->b"}, Seed: 7})
 	before := clock.Now()
 	ack, err := c.Apply(t.Context(), "f1", act, undo, in(time.Minute))
