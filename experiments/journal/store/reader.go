@@ -71,7 +71,7 @@ func newReader(f *os.File) (*Reader, error) {
 	if n == 0 {
 		return nil, &TornError{Cause: io.ErrUnexpectedEOF}
 	}
-	if _, err := r.in.Discard(n); err != nil {
+	if _, err = r.in.Discard(n); err != nil {
 		return nil, err
 	}
 	r.at = int64(n)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -338,8 +337,8 @@ func TestTheJournalIsSmall(t *testing.T) {
 	bytes := size(t, write(t, events))
 	perEvent := float64(bytes) / float64(len(events))
 	whole := float64(bytes) / requests * ofRun / 1e6
-	t.Log(fmt.Sprintf("%.1f bytes an event, %.1f a request, %.1f MB in five minutes at 1,000/s",
-		perEvent, float64(bytes)/requests, whole))
+	t.Logf("%.1f bytes an event, %.1f a request, %.1f MB in five minutes at 1,000/s",
+		perEvent, float64(bytes)/requests, whole)
 	if perEvent > 30 {
 		t.Errorf("%.1f bytes an event, at most 30", perEvent)
 	}

@@ -24,8 +24,8 @@ import (
 // idle machine two misses are a failure.
 func onIdle(t *testing.T, measurement func() (summary string, wrong []string, used time.Duration)) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("measured")
+	if testing.Short() || raceDetector {
+		t.Skip("measured, so not with -short and not under the race detector")
 	}
 	busy := func(reason string) {
 		t.Helper()
