@@ -175,6 +175,9 @@ func (b *planText) row(r expect.Row) {
 	if resolved := shortList(r.Of); len(r.Of) > 0 && resolved != r.OfText {
 		b.say("      of %s", resolved)
 	}
+	if e, ok := b.plan.Predictions[r.ID]; ok {
+		b.say("      predicted %s, between %s and %s: %s", expect.Figure(e.Value, e.Unit), expect.Figure(e.Low, e.Unit), expect.Figure(e.High, e.Unit), e.Because)
+	}
 }
 
 func (b *planText) radius() {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// smallDisk mounts a file system of 320 KiB; without the right to mount the
+// smallDisk mounts a file system of 128 KiB; without the right to mount the
 // test is skipped.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := unix.Mount("firedrill-test", dir, "tmpfs", 0, "size=320k"); err != nil {
+	if err := unix.Mount("firedrill-test", dir, "tmpfs", 0, "size=128k"); err != nil {
 		if os.Geteuid() == 0 {
 			t.Skipf("needs the right to mount a small file system: %v", err)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,10 @@ func judgeCommand(a *app) *cobra.Command {
 			}
 			v, err := trial.Judge(dir)
 			if err != nil {
+				return fmt.Errorf("judge %s: %w", dir, err)
+			}
+			v.Report = filepath.Join(dir, drill.ReportName)
+			if err := trial.Write(dir, v); err != nil {
 				return fmt.Errorf("judge %s: %w", dir, err)
 			}
 			a.exit = v.Exit

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"firedrill/experiments/predict"
 )
 
 func planCommand(a *app) *cobra.Command {
@@ -28,7 +26,6 @@ func planCommand(a *app) *cobra.Command {
 				return err
 			}
 			p := drills[0].Plan
-			predict.Fill(p)
 			if a.output == "json" {
 				e := json.NewEncoder(a.Out)
 				e.SetIndent("", "  ")

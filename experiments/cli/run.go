@@ -72,7 +72,7 @@ func runCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.checkOutput("text", "json"); err != nil {
+			if err = a.checkOutput("text", "json"); err != nil {
 				return err
 			}
 			if f.watch != "plain" && f.watch != "off" && f.watch != "" {

@@ -124,7 +124,7 @@ func TestAConditionStopsTheRun(t *testing.T) {
 func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
 	quiet.Lock(t)
 	disk := smallDisk(t)
-	p := start(t, disk, "run", file(t, strings.Replace(long, "rate: 400/s", "rate: 2000/s", 1)))
+	p := start(t, disk, "run", file(t, long))
 	began := time.Now()
 	code := p.wait(t)
 	if code != verdict.ExitError {

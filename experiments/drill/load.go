@@ -6,9 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"firedrill/experiments"
+	"firedrill/experiments/predict"
 )
 
 // MaxFile is the largest experiment file that is read.
@@ -16,9 +18,10 @@ const MaxFile = 1 << 20
 
 // Drill is one experiment, ready to run.
 type Drill struct {
-	Path   string // as given
-	Source []byte
-	Plan   *experiments.Plan
+	Path    string // as given
+	Source  []byte
+	Parents map[string][]byte // the files it extends, by their path seen from its folder
+	Plan    *experiments.Plan // with its predictions
 }
 
 // Choices change what a file says, for this run.
@@ -56,7 +59,15 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 	if err != nil {
 		return nil, &PathError{file, err}
 	}
-	e, err := experiments.Decode(file, src, read, c.Set...)
+	parents := map[string][]byte{}
+	parent := func(name string) ([]byte, error) {
+		text, failed := read(name)
+		if rel, e := filepath.Rel(filepath.Dir(file), name); failed == nil && e == nil && filepath.IsLocal(rel) {
+			parents[rel] = text
+		}
+		return text, failed
+	}
+	e, err := experiments.Decode(file, src, parent, c.Set...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +75,15 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 	if err != nil {
 		return nil, err
 	}
-	return &Drill{Path: file, Source: src, Plan: plan}, nil
+	var problems experiments.Problems
+	for _, p := range predict.Fill(plan) {
+		at := e.PositionOf(p.Row)
+		problems = append(problems, at.Problem(p.Row, "`predicted` does not apply here: "+p.Premise.Error(), "write a number instead, or give what it needs"))
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return &Drill{Path: file, Source: src, Parents: parents, Plan: plan}, nil
 }
 
 func readFile(f fs.File, err error) ([]byte, error) {

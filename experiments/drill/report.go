@@ -72,7 +72,7 @@ func Render(p reports.Page, kind, path string) (err error) {
 	if !ok {
 		return fmt.Errorf("there is no report format %q: it is one of %v", kind, format.Names())
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	out, err := os.Create(path)

@@ -48,7 +48,7 @@ func (d *Drill) Run(ctx context.Context, c Conditions) (verdict.Verdict, error) 
 		c.Dir = filepath.Join(RunsDir(c.StateDir), c.ID)
 	}
 	return trial.Run(ctx, d.Plan, trial.Options{
-		ID: c.ID, Dir: c.Dir, StateDir: c.StateDir, Source: d.Source, Version: Version(),
+		ID: c.ID, Dir: c.Dir, StateDir: c.StateDir, Source: d.Source, Parents: d.Parents, Version: Version(),
 		Target: make(), Notify: c.Notify, Linger: c.Linger, Sabotage: c.Sabotage,
 	})
 }

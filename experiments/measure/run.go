@@ -99,10 +99,11 @@ func (r *run) trial(ctx context.Context) {
 	stop()
 	if err != nil {
 		if cause != nil {
-			r.stopped(cause)
-			return
+			r.stopped(cause) //nolint:errcheck // a Stop is the reason, not a failure to record it
+		} else {
+			r.failure("the system did not come up: %v", err)
 		}
-		r.failure("the system did not come up: %v", err)
+		r.emit(journal.Event{Kind: journal.Phase, Text: PhaseEnd})
 		return
 	}
 	r.system = system

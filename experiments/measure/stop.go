@@ -13,6 +13,7 @@ import (
 type Stop struct {
 	By     string // "SIGINT", a person's name, "abort_when", "limits.duration", "guard", "journal"
 	Reason string // a sentence
+	At     int64  // of the order, CLOCK_MONOTONIC ns; 0 = when the run heard of it
 	Err    bool   // the harness or its environment failed: the verdict is error, not aborted
 }
 
@@ -22,7 +23,7 @@ func (s *Stop) Error() string { return s.By + ": " + s.Reason }
 var guardGone = &Stop{By: "guard", Reason: "the guard process ended during the run; its links were reopened clean", Err: true}
 
 func abortStop(a guard.Abort) *Stop {
-	return &Stop{By: a.By, Reason: a.Reason, Err: a.Err}
+	return &Stop{By: a.By, Reason: a.Reason, At: a.At, Err: a.Err}
 }
 
 // stopOf reads a Stop out of a context's cause.
@@ -42,7 +43,7 @@ func (r *run) stopped(cause error) *Stop {
 	if s.Err {
 		r.failure("%s", s.Reason)
 	} else {
-		r.emit(journal.Event{Kind: journal.Abort, Node: s.By, Text: s.Reason})
+		r.emit(journal.Event{Kind: journal.Abort, At: s.At, Node: s.By, Text: s.Reason})
 	}
 	r.Notify(Update{Stopped: s})
 	return s

@@ -15,6 +15,7 @@ type tee struct {
 	mu      sync.Mutex
 	gate    *expect.Gate
 	watches []watch
+	carried map[string]int64 // by link: tries and checks that ended on it
 }
 
 // watch is one abort condition and its text.
@@ -23,7 +24,7 @@ type watch struct {
 	text string
 }
 
-func newTee(j journal.Sink) *tee { return &tee{journal: j} }
+func newTee(j journal.Sink) *tee { return &tee{journal: j, carried: map[string]int64{}} }
 
 // Emit implements journal.Sink.
 func (t *tee) Emit(e journal.Event) {
@@ -35,6 +36,9 @@ func (t *tee) Emit(e journal.Event) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if e.Kind == journal.Attempt || e.Kind == journal.Probe {
+		t.carried[e.Link]++
+	}
 	if t.gate != nil {
 		t.gate.Add(e)
 	}
@@ -69,4 +73,15 @@ func (t *tee) met(now int64) (why string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// exchanges counts the tries and checks that have ended on links.
+func (t *tee) exchanges(links []string) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var sum int64
+	for _, l := range links {
+		sum += t.carried[l]
+	}
+	return sum
 }

@@ -33,6 +33,7 @@ type window struct {
 	fault   experiments.Fault
 	proofs  []*proof
 	ordered []order // what the guard was asked to do
+	before  int64   // exchanges on its links when it was applied
 }
 
 // startWindows gives every fault its window; they wait for the gate.
@@ -138,6 +139,7 @@ func (w *window) apply(ctx context.Context, planned int64) (guard.Ack, error) {
 	if err != nil {
 		return guard.Ack{}, err
 	}
+	w.before = w.tee.exchanges(w.fault.Links)
 	w.instant(journal.Event{Text: journal.Applied, At: ack.Applied, Sent: ack.Ordered})
 	return ack, nil
 }
@@ -160,7 +162,11 @@ func (w *window) lift() {
 		return
 	default:
 		w.instant(journal.Event{Text: journal.Lifted, At: ack.Applied, Sent: now})
-		w.instant(journal.Event{Text: expect.Touched, Seq: uint64(max(0, ack.Touched))})
+		touched := ack.Touched // connections
+		if len(w.fault.Nodes) > 0 {
+			touched = w.tee.exchanges(w.fault.Links) - w.before
+		}
+		w.instant(journal.Event{Text: expect.Touched, Seq: uint64(max(0, touched))})
 		w.instant(journal.Event{Text: expect.Untouched, Seq: uint64(max(0, ack.Untouched))})
 	}
 	w.verify(clock.Now() + verifyLimit.Nanoseconds())

@@ -25,7 +25,7 @@ func (m *Model) failed(r expect.Row) (verdict.Estimate, error) {
 		return verdict.Estimate{}, err
 	}
 	cfg := configOf(lb)
-	if err := m.evenSpread(lb, cfg); err != nil {
+	if err = m.evenSpread(lb, cfg); err != nil {
 		return verdict.Estimate{}, err
 	}
 	hosts := m.replicas(lb.Balancer.To)

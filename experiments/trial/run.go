@@ -22,11 +22,12 @@ import (
 
 // Options are what a run needs beside its plan.
 type Options struct {
-	ID       string // names the run to abort and status; unique among live runs
-	Dir      string // the run's folder, which Run makes; it must not exist
-	StateDir string // where guards are registered; empty = guard.DefaultStateDir
-	Source   []byte // the experiment file as read
-	Version  string // of this program, for the verdict
+	ID       string            // names the run to abort and status; unique among live runs
+	Dir      string            // the run's folder, which Run makes; it must not exist
+	StateDir string            // where guards are registered; empty = guard.DefaultStateDir
+	Source   []byte            // the experiment file as read
+	Parents  map[string][]byte // what it extends, by the path seen from it
+	Version  string            // of this program, for the verdict
 	Target   targets.Target
 	Notify   func(measure.Update)
 	Linger   time.Duration  // how long the links outlive a killed harness
@@ -70,13 +71,22 @@ func prepare(p *experiments.Plan, o Options) error {
 	if err := os.Mkdir(o.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the run folder: %w", err)
 	}
-	predict.Fill(p)
+	predict.Fill(p) // a plan from elsewhere may have none; drill reports what cannot be predicted
 	plan, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(o.Dir, SourceFile), o.Source, 0o644); err != nil {
 		return fmt.Errorf("keep the experiment file: %w", err)
+	}
+	for name, text := range o.Parents {
+		path := filepath.Join(o.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("keep the file it extends: %w", err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return fmt.Errorf("keep the file it extends: %w", err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(o.Dir, PlanFile), append(plan, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
@@ -106,7 +116,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	defer func() { err = errors.Join(err, end()) }()
 
 	path := JournalPath(o.Dir, i)
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+	if err = os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the trial's folder: %w", err)
 	}
 	w, err := store.Create(path)

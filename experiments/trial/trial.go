@@ -17,7 +17,6 @@ type outcome struct {
 	scope  expect.Scope
 	line   *expect.Timeline
 	read   error // what ended the reading of the journal
-	late   uint64
 	replay verdict.Replay
 
 	expect []verdict.Row

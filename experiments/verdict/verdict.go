@@ -110,8 +110,8 @@ type Fault struct {
 	Proved    *float64 `json:"proved"`
 	Lifted    *float64 `json:"lifted"`
 	Verified  *float64 `json:"verified"`
-	Touched   int      `json:"touched"`   // requests, checks and probes the fault acted on
-	Untouched int      `json:"untouched"` // those on its links in its window that it spared
+	Touched   int      `json:"touched"`   // connections of its links it acted on; of a node: tries and checks that ended there meanwhile
+	Untouched int      `json:"untouched"` // connections open meanwhile that passed nothing and so felt nothing
 	Undo      string   `json:"undo"`      // how it is undone, in words
 	Evidence  string   `json:"evidence"`  // what proved it, or why nothing did
 }

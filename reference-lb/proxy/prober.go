@@ -41,6 +41,7 @@ func ask(nc net.Conn, path string) (uint16, error) {
 	if _, err := fmt.Fprintf(nc, "GET %s HTTP/1.1\r\nHost: health-check\r\nConnection: close\r\nUser-Agent: firedrill-health-check\r\n\r\n", path); err != nil {
 		return 0, err
 	}
+	//nolint:bodyclose // its end is the connection's, which the caller closes; Close would read the body first
 	resp, err := http.ReadResponse(bufio.NewReaderSize(nc, 1<<10), nil)
 	if err != nil {
 		return 0, err

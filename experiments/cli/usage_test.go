@@ -1,0 +1,208 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"firedrill/ci/quiet"
+	"firedrill/experiments/verdict"
+)
+
+// Bad input is refused with a message that says what to do, the format's exit
+// code, and no run folder.
+func TestBadInputIsRefusedBeforeAnythingRuns(t *testing.T) {
+	replace := func(old, new string) string { return strings.Replace(short, old, new, 1) }
+	invalid, usage := verdict.ExitInvalid, verdict.ExitUsage
+	for name, c := range map[string]struct {
+		text string
+		code int
+		say  string
+	}{
+		"not YAML":             {"{{{ nonsense", invalid, "experiment.yaml:1:"},
+		"empty":                {"", invalid, "empty"},
+		"binary":               {"\x00\x01\x02\xff", invalid, "experiment.yaml"},
+		"deep nesting":         {"a: " + strings.Repeat("[", 100_000), invalid, "experiment.yaml"},
+		"10 MB":                {strings.Repeat("[", 10<<20), usage, "at most"},
+		"unknown key":          {replace("steady_state:", "steady_sate:"), invalid, "did you mean `steady_state`?"},
+		"unknown fault":        {replace("reset: {}", "rest: {}"), invalid, "reset"},
+		"no such link":         {replace("balancer->api-1", "balancer->api-9"), invalid, "api-9"},
+		"empty selector":       {replace(`"balancer->api-1"`, "{zone: mars}"), invalid, "mars"},
+		"window outside":       {replace("for: 500ms", "for: 900ms"), invalid, "phase"},
+		"negative duration":    {replace("for: 500ms", "for: -1s"), invalid, "negative"},
+		"no unit":              {replace("for: 500ms", "for: 500"), invalid, "no unit"},
+		"no for":               {replace(", for: 500ms", ""), invalid, "for"},
+		"no expectation":       {short[:strings.Index(short, "expect:")], invalid, "expect"},
+		"no steady state":      {replace("steady_state:\n  - success_rate: {min: 99%}\n", ""), invalid, "steady_state"},
+		"no baseline":          {replace("baseline: 500ms", "baseline: 0s"), invalid, "baseline"},
+		"too little evidence":  {replace("rate: 400/s", "rate: 20/s"), invalid, "100"},
+		"premise of predicted": {replace("expect:", "expect:\n  - detection_time: {of: api-1, max: predicted}"), invalid, "predicted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			code, out, errs := call(t, state, "run", file(t, c.text))
+			if code != c.code || !strings.Contains(errs, c.say) {
+				t.Errorf("exit %d, want %d, saying %q:\n%.2000s", code, c.code, c.say, errs)
+			}
+			if strings.Contains(errs+out, "goroutine ") || strings.Contains(errs+out, "panic") {
+				t.Errorf("a panic was shown:\n%.2000s", errs)
+			}
+			if found, _ := filepath.Glob(filepath.Join(state, "firedrill", "runs", "*")); len(found) > 0 {
+				t.Errorf("a run was begun: %v", found)
+			}
+		})
+	}
+}
+
+func TestWrongUsageIsSixtyFour(t *testing.T) {
+	state := t.TempDir()
+	for _, args := range [][]string{
+		{"frobnicate"}, {"run", "--frobnicate"}, {"run", state}, {"run", "/no/such/file.yaml"}, {"plan"}, {"judge", "no-such-run"},
+		{"run", "-o", "xml"}, {"run", "--report", "pdf=x"}, {"run", "--set", "nonsense"}, {"gate"}, {"gate", "/no/such/folder"},
+		{"gate", state, "--label-filter", "(("}, {"abort", "no-such-run"}, {"report", "last"}, {"run", "--target", "mars"}, {"run", "--trials", "0"},
+	} {
+		code, out, errs := call(t, state, args...)
+		if code != verdict.ExitUsage || errs == "" || strings.Contains(errs, "panic") {
+			t.Errorf("%v: exit %d, want 64, with a message:\n%s%s", args, code, out, errs)
+		}
+	}
+}
+
+func TestAllErrorsOfAllFilesAreToldAtOnce(t *testing.T) {
+	one := file(t, strings.NewReplacer("seed: 1", "sed: 1", "workers: 64", "wrokers: 64").Replace(short))
+	two := file(t, strings.Replace(short, "rate: 400/s", "rate: 400", 1))
+	code, _, errs := call(t, t.TempDir(), "validate", one, two)
+	for _, want := range []string{"did you mean `seed`?", "did you mean `workers`?", "400/s"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("it does not say %q:\n%s", want, errs)
+		}
+	}
+	if code != verdict.ExitInvalid {
+		t.Errorf("exit %d, want 3", code)
+	}
+}
+
+func TestAnUnwritableRunFolderIsAnError(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(state, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := call(t, t.TempDir(), "run", "--state-dir", state, file(t, short))
+	if code != verdict.ExitError || !strings.Contains(errs, state) {
+		t.Errorf("exit %d, want 4, naming the folder:\n%s", code, errs)
+	}
+}
+
+// One object on standard output and nothing else; the same as verdict.json.
+func TestJSONIsAloneOnStandardOutput(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	code, out, errs := call(t, state, "run", file(t, short), "-o", "json")
+	var printed verdict.Verdict
+	d := json.NewDecoder(strings.NewReader(out))
+	if err := d.Decode(&printed); err != nil || d.More() {
+		t.Fatalf("exit %d: no single object: %v\n%s", code, err, out)
+	}
+	if v := only(t, state); code != 0 || printed.PlanHash != v.PlanHash || len(printed.Expectations) != 1 || printed.Verdict != verdict.Pass {
+		t.Errorf("exit %d, printed %+v", code, printed)
+	}
+	if !strings.Contains(errs, "recovery") {
+		t.Errorf("progress belongs on standard error:\n%s", errs)
+	}
+}
+
+// The same run folder serves judge, replay and report.
+func TestAFolderIsEnough(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	if code, out, errs := call(t, state, "run", file(t, short)); code != 0 {
+		t.Fatalf("exit %d\n%s%s", code, out, errs)
+	}
+	before := only(t, state)
+	for _, name := range []string{"verdict.json", "report.html"} {
+		if err := os.Remove(filepath.Join(before.RunDir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, out, errs := call(t, state, "judge", "last"); code != 0 {
+		t.Errorf("judge: exit %d\n%s%s", code, out, errs)
+	}
+	if code, out, errs := call(t, state, "replay", before.RunDir); code != 0 || !strings.Contains(out, "identical") {
+		t.Errorf("replay: exit %d\n%s%s", code, out, errs)
+	}
+	if code, out, errs := call(t, state, "report", "last"); code != 0 {
+		t.Errorf("report: exit %d\n%s%s", code, out, errs)
+	}
+	if after := only(t, state); after.Verdict != before.Verdict || len(after.Expectations) != len(before.Expectations) {
+		t.Errorf("judged again it came out otherwise: %+v", after)
+	}
+}
+
+func TestTwoRunsAtOnceAreIndependent(t *testing.T) {
+	quiet.Lock(t)
+	states := [2]string{t.TempDir()}
+	states[1] = states[0]
+	text := strings.Replace(short, "rate: 400/s", "rate: 200/s", 1)
+	text = strings.NewReplacer("baseline: 500ms", "baseline: 1s", "recovery: 1200ms", "recovery: 2s", "fault: 600ms", "fault: 1s").Replace(text)
+	name := file(t, text)
+	first, second := start(t, states[0], "run", name), start(t, states[1], "run", name)
+	first.await(t, "applied")
+	if code, out, errs := call(t, states[0], "recover"); code != 0 || !strings.Contains(out, "nothing was left behind") {
+		t.Errorf("recover beside live runs: exit %d\n%s%s", code, out, errs)
+	}
+	var both sync.WaitGroup
+	for _, p := range []*program{first, second} {
+		both.Go(func() {
+			if code := p.wait(t); code != 0 {
+				t.Errorf("exit %d\n%s\n%s", code, p.errors(), p.out.String())
+			}
+		})
+	}
+	both.Wait()
+}
+
+func TestTheGateChoosesByLabel(t *testing.T) {
+	quiet.Lock(t)
+	dir, state := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"a.yaml": short + "labels: [fast]\n", "b.yaml": strings.Replace(short, "name: short", "name: other", 1) + "labels: [long]\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	junit := filepath.Join(state, "junit.xml")
+	code, out, errs := call(t, state, "gate", dir, "--label-filter", "fast && !long", "--junit", junit)
+	xml, err := os.ReadFile(junit)
+	if code != 0 || err != nil || !strings.Contains(string(xml), `name="short"`) || strings.Contains(string(xml), `name="other"`) {
+		t.Errorf("exit %d, %v\n%s\n%s%s", code, err, xml, out, errs)
+	}
+	if code, _, errs := call(t, state, "gate", dir, "--label-filter", "nothing-has-this"); code != verdict.ExitInvalid || !strings.Contains(errs, "nothing was run") {
+		t.Errorf("an empty gate: exit %d\n%s", code, errs)
+	}
+}
+
+// A bound that is predicted comes with its derivation.
+func TestPlanPrintsTheDerivation(t *testing.T) {
+	text := strings.NewReplacer("algorithm: round_robin,", "algorithm: round_robin, health: {path: /healthz, interval: 100ms, timeout: 50ms, fall: 2, rise: 1},",
+		`{on: "balancer->api-1", reset: {}`, "{on: api-1, hang: {}", "expect:", "expect:\n  - detection_time: {of: api-1, max: predicted}").Replace(short)
+	code, out, errs := call(t, t.TempDir(), "plan", file(t, text))
+	if code != 0 || !strings.Contains(out, "at worst 2 · 100ms + 50ms timeout = 250 ms") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}
+
+// What has no terminal gets plain lines.
+func TestPlainWithoutATerminal(t *testing.T) {
+	state := t.TempDir()
+	for _, args := range [][]string{{"plan", file(t, short)}, {"validate", file(t, short)}, {"version"}, {"schema"}, {"status"}, {"completion", "bash"}} {
+		code, out, errs := call(t, state, args...)
+		if code != 0 || out == "" {
+			t.Errorf("%v: exit %d\n%s", args, code, errs)
+		}
+		if strings.Contains(out+errs, "\x1b[") && args[0] != "completion" {
+			t.Errorf("%v: escape codes without a terminal", args)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package junit_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"firedrill/experiments/verdict"
+	"firedrill/reports"
+	"firedrill/reports/junit"
+)
+
+// file is the part of JUnit that build servers count.
+type file struct {
+	Tests    int `xml:"tests,attr"`
+	Failures int `xml:"failures,attr"`
+	Errors   int `xml:"errors,attr"`
+	Suites   []struct {
+		Name     string `xml:"name,attr"`
+		Failures int    `xml:"failures,attr"`
+		Cases    []struct {
+			Name    string    `xml:"name,attr"`
+			Failure *struct{} `xml:"failure"`
+			Error   *struct{} `xml:"error"`
+		} `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
+func write(t *testing.T, vs ...verdict.Verdict) (file, string) {
+	t.Helper()
+	var p reports.Page
+	for _, v := range vs {
+		p.Reports = append(p.Reports, reports.Report{Verdict: v})
+	}
+	var b bytes.Buffer
+	if err := junit.Write(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	var f file
+	if err := xml.Unmarshal(b.Bytes(), &f); err != nil {
+		t.Fatalf("it is no XML: %v\n%s", err, b.String())
+	}
+	return f, b.String()
+}
+
+func row(id string, w verdict.Word) verdict.Row {
+	return verdict.Row{ID: id, Measure: "share", Of: "cart", Bound: "max 1%", Result: w, Reason: "because"}
+}
+
+func TestEveryRowIsACase(t *testing.T) {
+	f, text := write(t,
+		verdict.Verdict{Name: "good", Verdict: verdict.Pass, Expected: verdict.Pass, Expectations: []verdict.Row{row("expect.0", verdict.Pass)}},
+		verdict.Verdict{Name: "bad", Verdict: verdict.Fail, Expected: verdict.Pass, Exit: verdict.ExitFail, Reason: "it broke",
+			Expectations: []verdict.Row{row("expect.0", verdict.Fail), row("expect.1", verdict.Inconclusive), row("expect.2", verdict.Pass)}},
+		verdict.Verdict{Name: "trap", Verdict: verdict.Fail, Expected: verdict.Fail, ExpectedMet: true, Because: []string{"expect.0"},
+			Expectations: []verdict.Row{row("expect.0", verdict.Fail)}},
+		verdict.Verdict{Name: "gone", Verdict: verdict.Error, Expected: verdict.Pass, Exit: verdict.ExitError, Reason: "the disk is full"},
+	)
+	if f.Tests != 9 || f.Failures != 3 || f.Errors != 1 {
+		t.Errorf("%d tests, %d failures, %d errors; want 9, 3, 1\n%s", f.Tests, f.Failures, f.Errors, text)
+	}
+	if f.Suites[0].Failures != 0 || f.Suites[2].Failures != 0 {
+		t.Errorf("a pass and a failure as expected are green:\n%s", text)
+	}
+	if f.Suites[3].Cases[0].Error == nil || !strings.Contains(text, "the disk is full") {
+		t.Errorf("an error is an error:\n%s", text)
+	}
+}
+
+// XML 1.0 cannot hold control characters: a hostile name must not make the file unreadable.
+func TestHostileNamesStayXML(t *testing.T) {
+	_, text := write(t, verdict.Verdict{Name: "a\x00\x1b[31m</testsuite>\u202e\xff", Verdict: verdict.Pass, Reason: "]]>\x07"})
+	if strings.ContainsAny(text, "\x00\x1b\x07") {
+		t.Errorf("a control character got through: %q", text)
+	}
+}
