@@ -252,12 +252,21 @@ func TestAStoppedServerShowsInTheLatency(t *testing.T) {
 	})
 }
 
-// BenchmarkGenerator is two seconds at 5,000/s, with no claim about the machine.
+// BenchmarkGenerator is two seconds at each rate, with no claim about the machine.
 func BenchmarkGenerator(b *testing.B) {
-	for b.Loop() {
-		r := measure(b, func(until int64) iter.Seq[int64] { return experiments.Constant(5000, 0, until) }, 2*time.Second, nil)
-		b.ReportMetric(r.cpu.Seconds()*1e3/float64(len(r.requests)), "CPU-ms/request")
-		b.ReportMetric(r.stats.LagP50*1e3, "ms-late-p50")
-		b.ReportMetric(r.stats.LagP99*1e3, "ms-late-p99")
+	for _, rate := range []float64{2000, 5000} {
+		for name, pace := range map[string]func(until int64) iter.Seq[int64]{
+			"constant": func(until int64) iter.Seq[int64] { return experiments.Constant(rate, 0, until) },
+			"poisson":  func(until int64) iter.Seq[int64] { return experiments.Poisson(rate, 11, 0, until) },
+		} {
+			b.Run(fmt.Sprintf("%s-%.0f", name, rate), func(b *testing.B) {
+				for b.Loop() {
+					r := measure(b, pace, 2*time.Second, nil)
+					b.ReportMetric(r.cpu.Seconds()*1e3/float64(len(r.requests)), "CPU-ms/request")
+					b.ReportMetric(r.stats.LagP50*1e3, "ms-late-p50")
+					b.ReportMetric(r.stats.LagP99*1e3, "ms-late-p99")
+				}
+			})
+		}
 	}
 }
