@@ -158,8 +158,7 @@ func (w *window) lift() {
 	case err != nil:
 		w.failure("%s on %s could not be lifted within %v (%v): the guard's deadline lifts it", w.fault.Text, w.fault.On, liftLimit, err)
 	case ack.Void:
-		w.instant(journal.Event{Text: journal.Void, At: ack.Applied})
-		return
+		w.instant(journal.Event{Text: journal.Void, At: ack.Applied}) // lifted by who took over: looked at all the same
 	default:
 		w.instant(journal.Event{Text: journal.Lifted, At: ack.Applied, Sent: now})
 		touched := ack.Touched // connections

@@ -54,7 +54,7 @@ func liftRule(o *outcome) []finding {
 	var out []finding
 	for _, f := range o.plan.Faults {
 		l := o.life(f)
-		if l.Ordered == 0 && l.Applied == 0 || l.Void || l.Verified != 0 && l.Verified >= l.Lifted && !l.Unverified {
+		if l.Ordered == 0 && l.Applied == 0 || l.Void && !l.Unverified || l.Verified != 0 && l.Verified >= l.Lifted && !l.Unverified {
 			continue
 		}
 		why := "no clean observation was made after it"

@@ -34,6 +34,7 @@ var scenes = []scene{
 	{"proved after the lift", []edit{change(fault(journal.Proved), func(e *journal.Event) { e.At = at(6*sec + 200*ms) })}, verdict.Inconclusive, 2, "after its lift"},
 	{"proved before the order", []edit{change(fault(journal.Proved), func(e *journal.Event) { e.At = at(sec) })}, verdict.Inconclusive, 2, "before it was ordered"},
 	{"fault never applied", []edit{without(kind(journal.Fault))}, verdict.Inconclusive, 2, "never applied"},
+	{"lifted by who took over, but still seen", []edit{without(fault(journal.Verified)), adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(5 * sec), Text: journal.Void}), adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(7 * sec), Text: journal.Unverified})}, verdict.Error, 6, "still seen"},
 	{"victim gone", []edit{without(fault(journal.Verified)), adding(journal.Event{Kind: journal.Fault, Fault: 1, At: at(5 * sec), Text: journal.Void})}, verdict.Inconclusive, 2, "lost its victim"},
 
 	{"lift not verified", []edit{without(fault(journal.Verified))}, verdict.Error, 6, "not verified as lifted"},
