@@ -1,7 +1,9 @@
 package experiments_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -264,6 +266,44 @@ func TestAChangedPlanIsNotRead(t *testing.T) {
 		}
 		if _, err := experiments.DecodePlan([]byte(changed)); err == nil {
 			t.Errorf("%q in place of %q was read", change[1], change[0])
+		}
+	}
+}
+
+// The hash is over every part of the plan: none can be taken out of it unseen.
+func TestTheHashIsOverEveryPart(t *testing.T) {
+	src, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := experiments.Decode("everything.yaml", src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := experiments.Compile(e, experiments.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := experiments.EncodePlan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(b, &parts); err != nil {
+		t.Fatal(err)
+	}
+	for name, part := range parts {
+		if name == "version" || name == "hash" || name == "predictions" || slices.Contains([]string{"0", "null", "[]", `""`}, string(part)) {
+			continue
+		}
+		less := maps.Clone(parts)
+		delete(less, name)
+		changed, err := json.Marshal(less)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := experiments.DecodePlan(changed); err == nil || !strings.Contains(err.Error(), "its content has") {
+			t.Errorf("without %s the plan was read as the same: %v", name, err)
 		}
 	}
 }
