@@ -101,7 +101,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 		MaxFault: p.Limits.Fault.D(), Sabotage: o.Sabotage,
 	})
 	if err != nil {
-		return err // it says what it was about
+		return err // it says that the guard was to start
 	}
 	closed := false
 	end := func() error {
