@@ -111,7 +111,11 @@ func linearScale(high, top float64) (scale, []float64) {
 	return scale{0, last, false}, ticks
 }
 
+// decades is the most that a logarithmic axis shows; less lies on its floor.
+const decades = 1e9
+
 func logScale(low, high float64) (scale, []float64) {
+	low = max(low, high/decades)
 	lo, hi := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high*1.02))
 	if hi <= lo {
 		hi = lo + 1
