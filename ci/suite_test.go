@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ func TestMain(m *testing.M) { drill.Main(m) }
 
 // specLimit bounds one shipped experiment with its bring-up and judgement.
 const specLimit = 2 * time.Minute
+
+// tries is how often an experiment is measured while the machine is too busy to say anything.
+const tries = 3
 
 // TestLibrary measures the shipped experiments: those labelled fast, unless
 // -ginkgo.label-filter says otherwise.
@@ -55,6 +59,11 @@ func describeLibrary(t *testing.T) {
 		ginkgo.It(loaded.Plan.Name, ginkgo.Label(loaded.Plan.Labels...), func(ctx context.Context) {
 			v, err := loaded.Run(ctx, drill.Conditions{StateDir: state})
 			gomega.Expect(err).NotTo(gomega.HaveOccurred())
+			for again := 1; again < tries && strings.Contains(v.Reason, "could not keep up"); again++ {
+				ginkgo.AddReportEntry("measured again", v.Reason) // a held-up machine showed nothing, neither good nor bad
+				v, err = loaded.Run(ctx, drill.Conditions{StateDir: state})
+				gomega.Expect(err).NotTo(gomega.HaveOccurred())
+			}
 			for _, r := range v.Expectations {
 				ginkgo.AddReportEntry(r.ID, match.Line(r), ginkgo.ReportEntryVisibilityFailureOrVerbose)
 			}

@@ -24,6 +24,11 @@ func TestTheDemonstrationShowsWhatItSays(t *testing.T) {
 	state := t.TempDir()
 	began := time.Now()
 	code, out, errs := call(t, state, "run", "-o", "json")
+	for again := 1; again < 3 && strings.Contains(out, "could not keep up"); again++ {
+		t.Logf("measured again, the machine was too busy to say anything: exit %d", code)
+		state, began = t.TempDir(), time.Now()
+		code, out, errs = call(t, state, "run", "-o", "json")
+	}
 	if took := time.Since(began); code != 0 || took > demonstrationBound {
 		t.Errorf("exit %d after %v, want 0 within %v:\n%s", code, took, demonstrationBound, errs)
 	}

@@ -55,13 +55,19 @@ func prepare(t *testing.T, text string) *drill.Drill {
 	return d
 }
 
+// run measures, again if the machine was too busy to say anything.
 func run(t *testing.T, d *drill.Drill, s guard.Sabotage) verdict.Verdict {
 	t.Helper()
-	v, err := d.Run(t.Context(), drill.Conditions{StateDir: t.TempDir(), Sabotage: s})
-	if err != nil {
-		t.Fatal(err)
+	for again := 1; ; again++ {
+		v, err := d.Run(t.Context(), drill.Conditions{StateDir: t.TempDir(), Sabotage: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again == 3 || !strings.Contains(v.Reason, "could not keep up") {
+			return v
+		}
+		t.Logf("measured again: %s", v.Reason)
 	}
-	return v
 }
 
 // An honest fault of each kind is proved and verified.
