@@ -2,6 +2,7 @@ package drill
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -60,7 +61,11 @@ func Verdict(dir string) (verdict.Verdict, error) {
 		return verdict.Verdict{}, fmt.Errorf("read the verdict: %w", err)
 	}
 	var v verdict.Verdict
-	if err := json.Unmarshal(b, &v); err != nil {
+	err = json.Unmarshal(b, &v)
+	if err == nil && (v.SchemaVersion < 1 || v.Verdict == "") {
+		err = errors.New("it holds no verdict") // JSON alone is no evidence
+	}
+	if err != nil {
 		return v, fmt.Errorf("%s is damaged (%w): `firedrill judge %s` writes it anew", trial.VerdictFile, err, dir)
 	}
 	return v, nil
