@@ -19,7 +19,7 @@ const (
 	// silenceFactor is how many times the control's slowest answer silence must last.
 	silenceFactor = 20
 	// clearDelay is the excess over the control from which one slow exchange
-	// proves a delay; a smaller one must show in repeats in a row.
+	// proves a delay; a smaller one, and silence, must show in repeats in a row.
 	clearDelay = 20 * time.Millisecond
 	repeats    = 3
 )
@@ -51,6 +51,7 @@ type Proof struct {
 	Effect  faults.Effect
 	Control Control
 	slow    int // slow exchanges in a row
+	silent  int // silent ones in a row
 }
 
 // Timeout is how long one observation should wait.
@@ -71,7 +72,12 @@ func (p *Proof) Add(o Observation) (evidence string, proved bool) {
 	case faults.Reset:
 		return "a request on a fresh connection was reset; " + control, o.Outcome == Reset
 	case faults.Hang:
-		return fmt.Sprintf("a fresh connection was accepted and silent for %s; %s", round(o.Waited), control), o.Outcome == Silent
+		if o.Outcome != Silent {
+			p.silent = 0
+			return "", false
+		}
+		p.silent++ // one silence may be a machine that was held up
+		return fmt.Sprintf("%d fresh connections in a row were accepted and silent, the last for %s; %s", p.silent, round(o.Waited), control), p.silent >= repeats
 	}
 	if !p.delayed() {
 		return "", false

@@ -79,6 +79,11 @@ func TestFaultsDoWhatTheyClaim(t *testing.T) {
 			g.Expect(fab.Apply("1", names, f.Setting())).To(Succeed())
 			seen := witness.Observe(t.Context(), addr, "/ok", proof.Timeout())
 			evidence, proved := proof.Add(seen)
+			for range silences(f) {
+				g.Expect(proved).To(BeFalse(), "one silence may be a machine that was held up: %+v", seen)
+				seen = witness.Observe(t.Context(), addr, "/ok", proof.Timeout())
+				evidence, proved = proof.Add(seen)
+			}
 			g.Expect(proved).To(BeTrue(), "%+v", seen)
 			g.Expect(evidence).NotTo(BeEmpty())
 			g.Expect(proof.Clean(seen)).To(BeFalse())
@@ -100,6 +105,28 @@ func TestFaultsDoWhatTheyClaim(t *testing.T) {
 				return proof.Clean(witness.Observe(t.Context(), addr, "/ok", time.Second))
 			}).Should(BeTrue())
 		})
+	}
+}
+
+// silences is how many more silent exchanges than one a fault needs to be proved.
+func silences(f faults.OnLink) int {
+	if f.Effect().Fresh == faults.Hang {
+		return 2
+	}
+	return 0
+}
+
+// Silences prove a hang only in a row: an answer between them starts the count again.
+func TestASilenceOnItsOwnProvesNothing(t *testing.T) {
+	g := NewWithT(t)
+	proof := witness.Proof{Effect: faults.Effect{Fresh: faults.Hang}, Control: witness.Control{Slowest: time.Millisecond}}
+	silent, answered := witness.Observation{Outcome: witness.Silent}, witness.Observation{Outcome: witness.Answered, Status: 200}
+	for _, step := range []struct {
+		seen   witness.Observation
+		proved bool
+	}{{silent, false}, {silent, false}, {answered, false}, {silent, false}, {silent, false}, {silent, true}} {
+		_, proved := proof.Add(step.seen)
+		g.Expect(proved).To(Equal(step.proved))
 	}
 }
 
