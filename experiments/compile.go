@@ -65,7 +65,7 @@ func compile(e *Experiment, o Options, incomplete bool) (*Plan, error) {
 	if err := c.problems.Err(); err != nil {
 		return nil, err
 	}
-	hash, err := c.plan.sum()
+	hash, err := c.plan.Sum()
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func DecodePlan(b []byte) (*Plan, error) {
 	if err := json.Unmarshal(b, p); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	hash, err := p.sum()
+	hash, err := p.Sum()
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func DecodePlan(b []byte) (*Plan, error) {
 	return p, nil
 }
 
-// sum is the hash over everything but Hash and Predictions.
-func (p *Plan) sum() (string, error) {
+// Sum is the hash over everything but Hash and Predictions.
+func (p *Plan) Sum() (string, error) {
 	bare := *p
 	bare.Hash, bare.Predictions = "", nil
 	b, err := json.Marshal(&bare)

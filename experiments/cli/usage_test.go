@@ -144,6 +144,11 @@ func TestAFolderIsEnough(t *testing.T) {
 	if after := only(t, state); after.Verdict != before.Verdict || len(after.Expectations) != len(before.Expectations) {
 		t.Errorf("judged again it came out otherwise: %+v", after)
 	}
+	changed(t, filepath.Join(before.RunDir, "plan.json"), func() {
+		if code, _, errs := call(t, state, "judge", "last"); code != verdict.ExitError || !strings.Contains(errs, "plan.json") {
+			t.Errorf("judge of a changed plan: exit %d\n%s", code, errs)
+		}
+	})
 	if err := os.WriteFile(journal, whole[:len(whole)*3/4], 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +157,26 @@ func TestAFolderIsEnough(t *testing.T) {
 	}
 	if code, out, _ := call(t, state, "judge", "last"); code != verdict.ExitError && code != verdict.ExitUnverified {
 		t.Errorf("judge of a torn journal: exit %d\n%s", code, out)
+	}
+}
+
+// changed runs f while the plan's bound is another one than was run.
+func changed(t *testing.T, name string, f func()) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(b), `"min": 0.99`, `"min": 0.01`, 1)
+	if other == string(b) {
+		t.Fatal("the plan has no such bound")
+	}
+	if err := os.WriteFile(name, []byte(other), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f()
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

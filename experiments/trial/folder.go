@@ -65,18 +65,15 @@ func Judge(dir string) (verdict.Verdict, error) {
 	if err != nil {
 		return verdict.Verdict{}, fmt.Errorf("judge %s: %w", dir, err)
 	}
-	var plan experiments.Plan
-	if err := json.Unmarshal(text, &plan); err != nil {
-		return verdict.Verdict{}, fmt.Errorf("judge %s: %s: %w", dir, PlanFile, err)
-	}
-	if plan.Version != experiments.PlanVersion {
-		return verdict.Verdict{}, fmt.Errorf("judge %s: %s has version %d, this program reads %d", dir, PlanFile, plan.Version, experiments.PlanVersion)
+	plan, err := experiments.DecodePlan(text)
+	if err != nil {
+		return verdict.Verdict{}, fmt.Errorf("judge %s: %s cannot be trusted: %w", dir, PlanFile, err)
 	}
 	var sources []Source
 	for i := 1; i <= max(1, plan.Trials); i++ {
 		sources = append(sources, fileSource(JournalPath(dir, i)))
 	}
-	v := Of(&plan, sources)
+	v := Of(plan, sources)
 	v.RunDir = dir
 	if report := filepath.Join(dir, ReportFile); exists(report) {
 		v.Report = report

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -72,7 +71,7 @@ func prepare(p *experiments.Plan, o Options) error {
 		return fmt.Errorf("make the run folder: %w", err)
 	}
 	predict.Fill(p) // a plan from elsewhere may have none; drill reports what cannot be predicted
-	plan, err := json.MarshalIndent(p, "", "  ")
+	plan, err := experiments.EncodePlan(p)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
@@ -88,7 +87,7 @@ func prepare(p *experiments.Plan, o Options) error {
 			return fmt.Errorf("keep the file it extends: %w", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, PlanFile), append(plan, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, PlanFile), plan, 0o644); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	return nil

@@ -220,13 +220,24 @@ func TestUnknownOutcomesWidenTheInterval(t *testing.T) {
 func TestAFolderIsJudgedAlone(t *testing.T) {
 	s := newTale(t)
 	dir := t.TempDir()
-	text, err := json.Marshal(s.plan)
-	if err != nil {
+	keep := func() {
+		text, err := experiments.EncodePlan(s.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, trial.PlanFile), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep()
+	if _, err := trial.Judge(dir); err == nil || !strings.Contains(err.Error(), "cannot be trusted") {
+		t.Fatalf("a plan whose hash is not its own: %v", err)
+	}
+	var err error
+	if s.plan.Hash, err = s.plan.Sum(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, trial.PlanFile), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	keep()
 	v, err := trial.Judge(dir)
 	if err != nil || v.Verdict != verdict.Error || !strings.Contains(v.Reason, "there is no journal") {
 		t.Fatalf("without a journal: %v, %s", err, show(v))
@@ -252,7 +263,8 @@ func TestAFolderIsJudgedAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back verdict.Verdict
-	if text, err = os.ReadFile(filepath.Join(dir, trial.VerdictFile)); err == nil {
+	text, err := os.ReadFile(filepath.Join(dir, trial.VerdictFile))
+	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
 	if err != nil || back.Verdict != v.Verdict || len(back.Expectations) != len(v.Expectations) {
