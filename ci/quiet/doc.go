@@ -6,7 +6,8 @@
 // nothing of the module.
 //
 // Main flow: Lock(t) → the file lock → a wait for idle processors → the test →
-// unlocked at its end. Share(t) for those that only make noise.
+// unlocked at its end. Share(t) for those that only make noise; OnIdle(t, …)
+// for figures that only an idle machine can show, with a control beside them.
 //
 // To add a platform on which busyness can be seen, give it a file with ticks.
 package quiet

@@ -21,6 +21,7 @@ const (
 
 const (
 	readSize  = 16 << 10  // bytes read at once
+	firstSize = 2 << 10   // bytes read at once until a read has filled it: most messages are short, and connections many
 	maxHeld   = 256 << 10 // bytes in one direction of a connection between its two sockets; then the reader pauses
 	maxChunks = 256
 )
@@ -39,7 +40,7 @@ type flow struct {
 	ended    time.Time // when EOF was read; set before in is closed
 	seen     *state    // the last state it was touched under
 	start    func()    // lets the toxic and the writer run; the reader calls it once
-	started  bool
+	started  bool      // and in and out are there
 
 	under *state          // the last state it waited under
 	wake  context.Context // ends with that state or the connection
@@ -49,19 +50,20 @@ type flow struct {
 func newFlow(c *conn, way direction, from, to *net.TCPConn, bytes *atomic.Int64) *flow {
 	return &flow{
 		conn: c, way: way, from: from, to: to, bytes: bytes, leave: func() {},
-		in:   make(chan *stream.StreamChunk, maxChunks),
-		out:  make(chan *stream.StreamChunk),
-		room: make(chan struct{}, 1),
 	}
 }
 
 // read takes bytes until EOF, which it passes on in order; any other error breaks the whole connection.
 func (f *flow) read(first []byte) {
-	defer close(f.in)
+	defer func() {
+		if f.started {
+			close(f.in)
+		}
+	}()
 	if len(first) > 0 && !f.pass(first) {
 		return
 	}
-	buf := make([]byte, readSize)
+	buf := make([]byte, firstSize)
 	for f.waitForRoom() {
 		n, err := f.from.Read(buf)
 		if n > 0 && !f.pass(buf[:n]) {
@@ -74,6 +76,9 @@ func (f *flow) read(first []byte) {
 		if err != nil {
 			f.conn.abort()
 			return
+		}
+		if n == len(buf) && n < readSize {
+			buf = make([]byte, readSize)
 		}
 	}
 }
@@ -103,6 +108,9 @@ func (f *flow) pass(b []byte) bool {
 func (f *flow) engage() {
 	if !f.started {
 		f.started = true
+		f.in = make(chan *stream.StreamChunk, maxChunks)
+		f.out = make(chan *stream.StreamChunk)
+		f.room = make(chan struct{}, 1)
 		f.start()
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -29,9 +28,6 @@ const (
 )
 
 const channelFD = 3
-
-// heapLimit makes the collector work harder before the guard grows beyond what it needs.
-const heapLimit = 40 << 20
 
 // Main must come first in main, and in TestMain by way of drill.Main: if this
 // process was started as the guard it does the guard's work and does not
@@ -55,7 +51,6 @@ func serveGuard(token string) error {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, syscall.SIGTERM)
-	debug.SetMemoryLimit(heapLimit)
 	file := os.NewFile(channelFD, "channel")
 	conn, err := net.FileConn(file)
 	if err != nil {

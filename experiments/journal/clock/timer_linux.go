@@ -2,6 +2,7 @@ package clock
 
 import (
 	"errors"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,6 +44,19 @@ func SleepUntil(at int64) {
 	until := unix.NsecToTimespec(max(at, 1))
 	for errors.Is(unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil), unix.EINTR) {
 	}
+}
+
+// HoldUntil sleeps like SleepUntil, but does not tell the runtime: the thread
+// keeps its place among those that may run Go code. Handing the place over and
+// back costs more than the sleep, and the runtime looks for such places every
+// 20 µs as long as it finds some. Who holds one brings one (runtime.GOMAXPROCS)
+// and holds it for some milliseconds at most. It returns early when a signal
+// comes, by which the runtime asks for a pause: call it in a loop.
+func HoldUntil(at int64) {
+	until := unix.NsecToTimespec(max(at, 1))
+	// Too early is all that an error could mean.
+	_, _, _ = unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
+		uintptr(unsafe.Pointer(&until)), 0, 0, 0)
 }
 
 // Sharpen sets the timer slack of the calling thread, which its goroutine is

@@ -30,5 +30,8 @@ func (a runtimeAlarm) close() { a.timer.Stop() }
 // SleepUntil blocks until the instant at, as exactly as the runtime can.
 func SleepUntil(at int64) { time.Sleep(time.Duration(at - Now())) }
 
+// HoldUntil is SleepUntil on this platform.
+func HoldUntil(at int64) { SleepUntil(at) }
+
 // Sharpen has nothing to set on this platform.
 func Sharpen() error { return nil }

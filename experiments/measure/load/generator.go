@@ -77,6 +77,7 @@ func (g *Generator) Run(ctx context.Context, start int64, arrivals iter.Seq[Arri
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer bringPlace()()
 	before := g.outside()
 	timer := clock.NewTimer()
 	defer timer.Close()

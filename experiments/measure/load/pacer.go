@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"runtime"
+	"sync"
 	"time"
 
 	"firedrill/experiments/journal"
@@ -12,6 +13,21 @@ import (
 
 // nap is the longest sleep of the pacer, after which it looks at its context.
 const nap = 20 * time.Millisecond
+
+// places guards the number of threads that may run Go code at once.
+var places sync.Mutex
+
+// bringPlace adds one for the pacer, which keeps its own while it sleeps
+// (clock.HoldUntil); the function it returns takes it back.
+func bringPlace() (takeBack func()) {
+	change := func(by int) {
+		places.Lock()
+		defer places.Unlock()
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + by)
+	}
+	change(1)
+	return func() { change(-1) }
+}
 
 // pace sends every arrival at its instant, on a thread of its own. It ends
 // with its thread, whose timer slack it changed.
@@ -27,7 +43,7 @@ func (g *Generator) pace(ctx context.Context, start int64, arrivals iter.Seq[Arr
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			clock.SleepUntil(min(due, now+int64(nap)))
+			clock.HoldUntil(min(due, now+int64(nap)))
 		}
 		if err := ctx.Err(); err != nil {
 			return err

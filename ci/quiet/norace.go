@@ -1,5 +1,5 @@
 //go:build !race
 
-package load
+package quiet
 
 const raceDetector = false

@@ -1,6 +1,6 @@
 //go:build race
 
-package load
+package quiet
 
 // raceDetector says that processor times are the race detector's.
 const raceDetector = true
