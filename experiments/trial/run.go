@@ -55,7 +55,7 @@ func Run(ctx context.Context, p *experiments.Plan, o Options) (verdict.Verdict, 
 	if err != nil {
 		return v, err
 	}
-	v.Report = filepath.Join(o.Dir, ReportFile)
+	v.Report = filepath.Join(v.RunDir, ReportFile)
 	return v, Write(o.Dir, v)
 }
 

@@ -9,15 +9,18 @@ import (
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/verdict"
+	"firedrill/faults/guard"
 )
 
 // outcome is what one trial came to.
 type outcome struct {
-	plan   *experiments.Plan
-	scope  expect.Scope
-	line   *expect.Timeline
-	read   error // what ended the reading of the journal
-	replay verdict.Replay
+	plan  *experiments.Plan
+	scope expect.Scope
+	line  *expect.Timeline
+	read  error // what ended the reading of the journal
+
+	account guard.Account // of its guard, as far as it is believed
+	replay  verdict.Replay
 
 	expect []verdict.Row
 	steady []verdict.Row // of the baseline, then of the recovery
@@ -35,8 +38,8 @@ type outcome struct {
 	version  string
 }
 
-// judgeTrial judges one trial from its journal.
-func judgeTrial(p *experiments.Plan, src Source) *outcome {
+// judgeTrial judges trial i, counted from 0, from its journal and its guard's account.
+func judgeTrial(p *experiments.Plan, src Source, l ledger, i int) *outcome {
 	o := &outcome{plan: p, scope: p.Scope(), line: expect.NewTimeline()}
 	for e, err := range src() {
 		if err != nil {
@@ -45,6 +48,10 @@ func judgeTrial(p *experiments.Plan, src Source) *outcome {
 		}
 		o.line.Add(e)
 		o.note(e)
+	}
+	doubt := ""
+	if o.account, doubt = l.trial(i, p, o.line); doubt != "" {
+		o.warnings = append(o.warnings, doubt)
 	}
 	o.measure(src)
 	for _, rule := range rules {
