@@ -137,9 +137,7 @@ func (o *outcome) liftOf(f experiments.Fault) lift {
 	out := lift{ordered: l.Ordered, applied: l.Applied, lifted: l.Lifted, verified: l.Verified}
 	out.asked = l.Ordered != 0 || l.Applied != 0
 	out.gone = !l.Unverified && (l.Void || l.Verified != 0 && l.Verified >= l.Lifted)
-	if out.by = l.LiftedBy; out.by == "" && l.LiftOrdered > l.Lifted && l.Lifted != 0 {
-		out.by = guard.ByGuard // before it was asked
-	}
+	out.by = l.LiftedBy
 	fates := fatesOf(o.account, f.ID)
 	if len(fates) == 0 {
 		return out
@@ -153,9 +151,12 @@ func (o *outcome) liftOf(f experiments.Fault) lift {
 	}
 	fill(&out.ordered, told.ordered)
 	fill(&out.applied, told.applied)
-	if l.Lifted == 0 && !l.Unverified {
+	switch {
+	case l.Lifted == 0 && !l.Unverified:
 		fill(&out.lifted, told.lifted)
 		out.by = told.by
+	case out.by == "" && told.why != "" && l.Lifted == told.lifted: // before it was asked
+		out.by = guard.ByGuard
 	}
 	if out.by != "" {
 		out.why = told.why

@@ -59,7 +59,7 @@ func change(match func(journal.Event) bool, how func(*journal.Event)) edit {
 	}
 }
 
-func adding(e journal.Event) edit { return func(s *tale) { s.log = append(s.log, e) } }
+func adding(e ...journal.Event) edit { return func(s *tale) { s.log = append(s.log, e...) } }
 
 func planned(how func(*experiments.Plan)) edit { return func(s *tale) { how(s.plan) } }
 

@@ -83,11 +83,7 @@ const (
 
 // lastThird is the stretch of the recovery over which the steady state is checked again.
 func (o *outcome) lastThird() expect.Span {
-	s := o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Recovery}}, o.scope)
-	if s.Unopened == "" {
-		s.From = s.Until - (s.Until-s.From)/3
-	}
-	return s
+	return o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Recovery}}, o.scope).LastThird()
 }
 
 // rowFold is a row with its fold.

@@ -23,7 +23,7 @@ func OfRun(p *experiments.Plan, sources []Source, ledger []byte) verdict.Verdict
 func judge(p *experiments.Plan, sources []Source, l ledger) verdict.Verdict {
 	trials := make([]*outcome, 0, len(sources))
 	for i, src := range sources {
-		trials = append(trials, judgeTrial(p, src, l, i))
+		trials = append(trials, judgeTrial(p.Trial(i+1), src, l, i))
 	}
 	if len(trials) == 0 {
 		return verdict.Verdict{SchemaVersion: verdict.SchemaVersion, Name: p.Name, Verdict: verdict.Error,
@@ -147,6 +147,9 @@ func unexpected(v *verdict.Verdict, trials []*outcome) string {
 	}
 	for i, t := range trials {
 		if t.word != verdict.Fail {
+			if len(trials) == 1 {
+				return "came to " + string(t.word) // the reason says why
+			}
 			return fmt.Sprintf("trial %d came to %s: %s", i+1, t.word, t.reason)
 		}
 		if t.rowless > 0 { // a failure without its evidence is no more green than a pass

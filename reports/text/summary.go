@@ -133,7 +133,7 @@ func (p *printer) faults(v verdict.Verdict) {
 			badge = reports.BadgeOfWord(verdict.Fail)
 		}
 		p.listed(p.paint(colours[badge.Tone], badge.Symbol), name(reports.FaultName(f)), steps(f))
-		if f.Note != "" {
+		if f.Note != "" && f.LiftedBy+f.VerifiedBy == "" { // else the instants say it
 			p.block(6, dim, sentence(f.Note))
 		}
 	}
