@@ -46,7 +46,15 @@ func (t *Timeline) plannedEnd(sc Scope) int64 {
 // was stopped, or the record is torn. 0 for one that came to its planned end.
 func (t *Timeline) Cut(sc Scope) int64 {
 	planned := t.plannedEnd(sc)
-	if planned == 0 || t.Complete() && t.EndAt() >= planned {
+	if planned == 0 {
+		return 0
+	}
+	if t.Complete() && t.EndAt() >= planned { // whole, unless something stopped it while its last requests were open
+		for _, f := range t.Failures {
+			if f.Who != "" {
+				return f.At
+			}
+		}
 		return 0
 	}
 	at := t.Last - int64(writeOrder)
@@ -94,7 +102,7 @@ func (t *Timeline) plannedLift(of string, sc Scope) int64 {
 			at = max(at, start+int64(sc.Course.Fault))
 			continue
 		}
-		at = max(at, f.Lifted, f.Applied+int64(sc.Course.For[id]))
+		at = max(at, t.ownLift(id, t.Cut(sc), sc), f.Applied+int64(sc.Course.For[id]))
 	}
 	return at
 }
@@ -104,7 +112,7 @@ func (s Span) confine(cut, planned int64) Span {
 	if cut == 0 {
 		return s
 	}
-	s.cut, s.planned = cut, max(planned, s.Until)
+	s.cut, s.planned = cut, max(planned, min(s.Until, cut))
 	if s.Unopened == "" && s.From >= cut {
 		s.Unopened = "the run ended before its window opened"
 	}

@@ -49,7 +49,7 @@ func (s Setup) waitFor(of string) wait {
 	if w.fault.Lifted != 0 {
 		w.end = min(w.end, w.fault.Lifted)
 	}
-	span.planned = min(span.planned, max(w.fault.Lifted, w.fault.Applied+int64(s.Scope.Course.For[cause])))
+	span.planned = min(span.planned, max(s.Line.ownLift(cause, s.Line.Cut(s.Scope), s.Scope), w.fault.Applied+int64(s.Scope.Course.For[cause])))
 	w.cut = span.missing(0)
 	return w
 }

@@ -22,8 +22,10 @@ const (
 // close looks, while the system still stands, that every link carries a fresh
 // connection to an answering node.
 func (c *conductor) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), cleanLimit)
+	limit := cleanLimit + c.returnTime()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	c.beat = clock.Now() + limit.Nanoseconds() // this may take so long
 	var bad []string
 	links := c.links.all()
 	errs := make(chan error, len(links))
@@ -35,7 +37,22 @@ func (c *conductor) close() {
 			bad = append(bad, err.Error())
 		}
 	}
+	if s := c.stoodStill(clock.Now()); s != nil {
+		_ = c.stopped(s) // there is nothing left to stop
+	}
 	c.checked(fmt.Sprintf("each of the %d links carries a fresh connection to an answering node", len(links)), bad)
+}
+
+// returnTime is how long a host that is well may be out of rotation yet.
+func (c *conductor) returnTime() time.Duration {
+	var longest time.Duration
+	for _, n := range c.Plan.Topology.Nodes {
+		if n.Balancer != nil && n.Balancer.Health != nil {
+			h := n.Balancer.Health.WithDefaults()
+			longest = max(longest, time.Duration(h.Rise+1)*h.Interval.D()+h.Timeout.D())
+		}
+	}
+	return longest
 }
 
 // checked records one closing check.

@@ -168,6 +168,34 @@ func TestTheLastThirdIsThePlannedOne(t *testing.T) {
 	}
 }
 
+// A standstill in the run, or while its last requests are open, is an error;
+// nothing that it spoilt is a failure of the system.
+func TestAStandstillSpoilsNoRow(t *testing.T) {
+	stood := func(d int64) edit {
+		return adding(journal.Event{Kind: journal.Failure, At: at(d), Node: "standstill", Text: "the harness stood still for 3s"})
+	}
+	failed := func(from, until int64) edit {
+		return change(func(e journal.Event) bool { return e.Kind == journal.Request && e.At >= at(from) && e.At < at(until) }, failing)
+	}
+	for name, edits := range map[string][]edit{
+		"in the fault": {stood(4 * sec), failed(4*sec, phaseEnd+sec), change(func(e journal.Event) bool { return e.Kind == journal.Phase && e.Text == expect.End },
+			func(e *journal.Event) { e.At = at(7 * sec) }), without(func(e journal.Event) bool {
+			return e.Kind == journal.Phase && e.Text == expect.Recovery
+		})},
+		"after its end": {stood(phaseEnd + ms), failed(phaseEnd+ms, phaseEnd+sec)},
+	} {
+		v := newTale(t, edits...).judge()
+		if v.Verdict != verdict.Error || v.Exit != 4 || v.Reason != "the harness stood still for 3s" || v.Stopped == nil || v.Stopped.By != "standstill" {
+			t.Errorf("%s: stopped by %+v\n%s", name, v.Stopped, show(v))
+		}
+		for _, r := range slices.Concat(v.Expectations, v.SteadyState) {
+			if r.Result == verdict.Fail {
+				t.Errorf("%s: %s %s fails: %s", name, r.Measure, r.During, r.Reason)
+			}
+		}
+	}
+}
+
 // What a trial could still have had is counted in its own arrivals.
 func TestEachTrialIsHeldAgainstItsOwnArrivals(t *testing.T) {
 	s := newTale(t, planned(func(p *experiments.Plan) { p.Load.Arrivals, p.Trials = "poisson", 2 }), tear(5*sec))

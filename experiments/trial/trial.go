@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -151,6 +152,6 @@ func (o *outcome) seconds(at int64) *float64 {
 	if at == 0 {
 		return nil
 	}
-	s := float64(at-o.line.First) / 1e9
+	s := float64(at-cmp.Or(o.line.First, o.account.Since)) / 1e9 // a killed run may have no event
 	return &s
 }
