@@ -206,7 +206,7 @@ func (o *outcome) told(l lift) string {
 	case guard.ByGuard:
 		text += " by the guard"
 	case guard.ByTakeover:
-		text += " by the run itself, which took over from its guard"
+		text += " by the run itself, whose guard had ended,"
 	case guard.ByRecover:
 		text = "found gone with its processes by `firedrill recover`"
 	}
