@@ -42,7 +42,7 @@ func By(who string) string {
 	case "takeover":
 		return " by the run itself, whose guard had ended"
 	case "recover":
-		return " by firedrill recover, with its processes"
+		return " by firedrill recover"
 	}
 	return " by " + Visible(who, 40)
 }
