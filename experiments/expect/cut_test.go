@@ -118,3 +118,15 @@ func TestATornRecordIsCutBeforeItsLastEvent(t *testing.T) {
 		t.Errorf("a run that came to its planned end is cut at %d", got)
 	}
 }
+
+// A lift before its time is the doing of a stop, though the stop itself is no
+// part of a torn record.
+func TestALiftBeforeItsTimeIsNoLiftOfTheExperiment(t *testing.T) {
+	events := slices.DeleteFunc(aRun(), func(e journal.Event) bool { return e.At >= 2900*ms })
+	events = append(events, state(2600, "cart-2", journal.Fail), journal.Event{Kind: journal.Fault, Fault: 1, At: 2900 * ms, Text: journal.Lifted},
+		state(2950, "cart-2", journal.OK), check(3200, "cart-2", journal.OK))
+	row := expect.Row{Measure: "recovery_time", Of: []string{"cart-2"}, Bound: expect.Bound{Max: p(1)}}
+	if j := judged(t, row, events, nil); j.Result != verdict.Inconclusive {
+		t.Errorf("%s: %s", j.Result, j.Reason)
+	}
+}
