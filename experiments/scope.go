@@ -1,7 +1,11 @@
 package experiments
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"firedrill/experiments/expect"
 	"firedrill/targets"
@@ -12,7 +16,7 @@ import (
 func (p *Plan) Scope() expect.Scope {
 	sc := expect.Scope{
 		Victims: map[uint16][]string{}, Fall: map[string]int{},
-		Timeout: p.Load.Timeout.D(), Steady: p.SteadyState, OnPath: p.pathOf(),
+		Timeout: p.Load.Timeout.D(), Steady: p.SteadyState, OnPath: p.pathOf(), Course: p.course(),
 	}
 	for _, f := range p.Faults {
 		sc.Victims[uint16(f.ID)] = append(append([]string{}, f.Nodes...), f.Links...)
@@ -32,6 +36,35 @@ func (p *Plan) Scope() expect.Scope {
 		}
 	}
 	return sc
+}
+
+// course is when the run is to do what. The arrivals are made when they are
+// first asked for: only a record that was cut needs them.
+func (p *Plan) course() expect.Course {
+	ph := p.Phases
+	c := expect.Course{
+		Warmup: ph.Warmup.D(), Baseline: ph.Baseline.D(), Fault: ph.Fault.D(), Recovery: ph.Recovery.D(),
+		For: map[uint16]time.Duration{},
+	}
+	for _, f := range p.Faults {
+		c.For[uint16(f.ID)] = f.For.D()
+	}
+	arrivals := sync.OnceValue(p.schedule)
+	c.Due = func(from, until int64, counts func(uint16) bool) int {
+		all := arrivals()
+		first, _ := slices.BinarySearchFunc(all, from, func(a Arrival, at int64) int { return cmp.Compare(a.At, at) })
+		n := 0
+		for _, a := range all[first:] {
+			if a.At >= until {
+				break
+			}
+			if counts(a.Route) {
+				n++
+			}
+		}
+		return n
+	}
+	return c
 }
 
 // pathOf tells whether requests of a route pass a link: its caller is reached

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"slices"
+	"strings"
 
 	"firedrill/experiments/verdict"
 )
@@ -29,7 +30,11 @@ type Badge struct {
 // BadgeOf is the badge of an experiment.
 func BadgeOf(v verdict.Verdict) Badge {
 	if v.Exit == verdict.ExitUnverified {
-		return Badge{"✗", "error: a fault is not verified as lifted", Bad, "The end of at least one fault was not observed. Look at the table under Safety, and run firedrill recover."}
+		note := "The end of at least one fault was not observed. Look at the table under Safety."
+		if len(v.Standing) > 0 {
+			note += " The ledger has " + Visible(strings.Join(v.Standing, ", "), MaxText) + " as never undone: run firedrill recover."
+		}
+		return Badge{"✗", "error: a fault is not verified as lifted", Bad, note}
 	}
 	if v.Expected == verdict.Fail {
 		if v.ExpectedMet && v.Verdict == verdict.Fail {

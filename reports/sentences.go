@@ -24,12 +24,27 @@ func (n *narrator) tellFaults() {
 			n.say(*f.Proved, MomentFault, "%s is seen at the wire%s.", name, because(f.Evidence))
 		}
 		if f.Lifted != nil {
-			n.say(*f.Lifted, MomentFault, "%s is lifted%s.", name, after(f.Applied, f.Lifted, "in force"))
+			n.say(*f.Lifted, MomentFault, "%s is lifted%s%s.", name, By(f.LiftedBy), after(f.Applied, f.Lifted, "in force"))
 		}
 		if f.Verified != nil {
-			n.say(*f.Verified, MomentFault, "%s is verified as gone%s.", name, after(f.Lifted, f.Verified, "after the lift"))
+			n.say(*f.Verified, MomentFault, "%s is verified as gone%s%s.", name, By(f.VerifiedBy), after(f.Lifted, f.Verified, "after the lift"))
 		}
 	}
+}
+
+// By says who lifted or verified a fault where that was not the run in its time.
+func By(who string) string {
+	switch who {
+	case "":
+		return ""
+	case "guard":
+		return " by the guard"
+	case "takeover":
+		return " by the run itself, whose guard had ended"
+	case "recover":
+		return " by firedrill recover"
+	}
+	return " by " + Visible(who, 40)
 }
 
 func after(from, to *float64, what string) string {

@@ -37,6 +37,23 @@ func sourceLines(source []byte, v verdict.Verdict) []Line {
 	return lines
 }
 
+// MissingSource stands where the experiment file would: that it is not there,
+// and each judged row by its path, at the line that it had.
+func MissingSource(v verdict.Verdict, name string) []Line {
+	lines := []Line{{Text: "(" + name + " is missing from the run folder: only the results that stood in its margin are left)"}}
+	for _, rows := range [][]verdict.Row{v.SteadyState, v.Expectations} {
+		for _, row := range rows {
+			text := row.ID + ": " + row.Measure
+			if row.Of != "" {
+				text += " of " + row.Of
+			}
+			lines = append(lines, Line{Number: row.Line, Text: text,
+				Marks: []Mark{{Row: row.ID, Result: row.Result, Expected: ExpectedFailure(v, row), Measured: Measured(row.Measured)}}})
+		}
+	}
+	return lines
+}
+
 // Measured prints a quantity with the bounds of its own uncertainty.
 func Measured(q verdict.Quantity) string {
 	if !q.Known {

@@ -9,44 +9,65 @@ import (
 	"firedrill/experiments/drill"
 	"firedrill/experiments/trial"
 	"firedrill/experiments/verdict"
+	"firedrill/reports/text"
 )
 
 func judgeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge RUN",
 		Short: "judge a run again from its folder alone",
-		Long:  "judge reads plan.json and the journal of a run (its folder, its id, or `last`), judges them,\nand writes verdict.json again.",
-		Args:  args(1, 1, "one run"),
+		Long: "judge reads plan.json, the journal and the ledger of a run (its folder, its id, or `last`), judges them,\n" +
+			"and writes verdict.json again. It draws nothing: `firedrill report` does. The id of a run of several\n" +
+			"files names them all.",
+		Args: args(1, 1, "one run"),
 		RunE: func(c *cobra.Command, runs []string) error {
 			if err := a.checkOutput("text", "json"); err != nil {
 				return err
 			}
-			dir, err := a.find(runs[0])
+			found, err := a.findAll(runs[0])
 			if err != nil {
 				return err
 			}
-			v, err := trial.Judge(dir)
-			if err != nil {
-				return err
+			var all []verdict.Verdict
+			for _, dir := range found.Dirs {
+				v, err := trial.Judge(dir)
+				if err != nil {
+					return err
+				}
+				if err := trial.Write(dir, v); err != nil {
+					return fmt.Errorf("judge %s: %w", dir, err)
+				}
+				a.exit = verdict.MergeExit(a.exit, v.Exit)
+				all = append(all, v)
 			}
-			v.Report = filepath.Join(dir, drill.ReportName)
-			if err := trial.Write(dir, v); err != nil {
-				return fmt.Errorf("judge %s: %w", dir, err)
-			}
-			a.exit = v.Exit
 			if a.output == "json" {
-				page, err := drill.Page("", "", dir)
+				page, err := drill.Page("", "", found.Dirs...)
 				if err != nil {
 					return err
 				}
 				return printJSON(a.Out, page)
 			}
-			s := &session{app: a}
-			return s.summary([]verdict.Verdict{v}, v.Report)
+			return a.judged(all)
 		},
 	}
 	a.outputFlag(c)
 	return c
+}
+
+// judged prints what runs came to, and where that was written.
+func (a *app) judged(all []verdict.Verdict) error {
+	o := text.Detect(a.Out, a.Getenv)
+	for _, v := range all {
+		fmt.Fprintln(a.Out)
+		if err := text.Summary(a.Out, v, o); err != nil {
+			return fmt.Errorf("print the summary: %w", err)
+		}
+		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(v.RunDir, trial.VerdictFile))
+	}
+	if len(all) > 1 {
+		fmt.Fprintf(a.Out, "\nexit code %d: %s\n", a.exit, verdict.Explain(a.exit))
+	}
+	return nil
 }
 
 // find is a run's folder; one that is not there is wrong usage.
@@ -56,4 +77,13 @@ func (a *app) find(run string) (string, error) {
 		return "", usagef("%v", err)
 	}
 	return dir, nil
+}
+
+// findAll is find for verbs that do all the runs of several files.
+func (a *app) findAll(run string) (drill.Found, error) {
+	f, err := drill.FindAll(a.state, run)
+	if err != nil {
+		return f, usagef("%v", err)
+	}
+	return f, nil
 }

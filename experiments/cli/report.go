@@ -25,18 +25,23 @@ func reportCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "render the report of runs again from their folders alone",
-		Args:  args(1, -1, "at least one run"),
+		Long: "report draws runs (their folders, their ids, or `last`) from their folders alone. The id of a run of\n" +
+			"several files names them all: each gets its own page again, and all together the common one.",
+		Args: args(1, -1, "at least one run"),
 		RunE: func(c *cobra.Command, runs []string) error {
 			if !knownFormat(kind) {
 				return usagef("--format %s: it is one of %s", kind, strings.Join(formatNames(), ", "))
 			}
-			var dirs []string
+			var dirs, pages []string // what is drawn, and where each of a group is drawn by itself
 			for _, r := range runs {
-				dir, err := a.find(r)
+				found, err := a.findAll(r)
 				if err != nil {
 					return err
 				}
-				dirs = append(dirs, dir)
+				dirs = append(dirs, found.Dirs...)
+				if found.Group != "" && len(runs) == 1 && to == "" && kind == "html" {
+					to, pages = filepath.Join(found.Group, drill.ReportName), found.Dirs
+				}
 			}
 			page, err := drill.Page("", "", dirs...)
 			if err != nil {
@@ -48,14 +53,24 @@ func reportCommand(a *app) *cobra.Command {
 			if to == "" || to == "-" {
 				return format.Catalog[kind].Write(a.Out, page)
 			}
-			if err := drill.Render(page, kind, to); err != nil {
-				return err
+			for i, dir := range pages {
+				if err := a.draw(reports.Page{Reports: page.Reports[i : i+1]}, kind, filepath.Join(dir, drill.ReportName)); err != nil {
+					return err
+				}
 			}
-			fmt.Fprintf(a.Err, "wrote %s\n", to)
-			return nil
+			return a.draw(page, kind, to)
 		},
 	}
 	c.Flags().StringVar(&kind, "format", "html", "one of "+strings.Join(formatNames(), ", "))
 	c.Flags().StringVar(&to, "to", "", "file to write, - for standard output (default: the run's report.html; text and json go to standard output)")
 	return c
+}
+
+// draw writes a page to a file, and says so.
+func (a *app) draw(page reports.Page, kind, to string) error {
+	if err := drill.Render(page, kind, to); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Err, "wrote %s\n", to)
+	return nil
 }

@@ -1,12 +1,16 @@
 package drill
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"firedrill/faults/guard"
@@ -27,33 +31,110 @@ func RunsDir(state string) string {
 	return filepath.Join(state, "runs")
 }
 
-// Find is the folder of a run, given by its path, its id, or `last`.
+// Found is what a path, an id or `last` names: one run, or the runs of several
+// files that were carried out together.
+type Found struct {
+	Dirs  []string // the runs' folders, in the order in which they were run
+	Group string   // the folder of their common report; empty for a single run
+}
+
+// Find is the folder of one run, given by its path, its id, or `last`.
 func Find(state, run string) (string, error) {
 	if run == "last" {
 		return newest(RunsDir(state))
 	}
-	for _, dir := range []string{run, filepath.Join(RunsDir(state), run)} {
+	f, err := FindAll(state, run)
+	if err != nil {
+		return "", err
+	}
+	if f.Group != "" {
+		var names []string
+		for _, d := range f.Dirs {
+			names = append(names, filepath.Base(d))
+		}
+		return "", fmt.Errorf("%s is the run of %d files: name one of %s", run, len(f.Dirs), strings.Join(names, ", "))
+	}
+	return f.Dirs[0], nil
+}
+
+// FindAll is what a path, an id or `last` names, a run of several files included.
+func FindAll(state, run string) (Found, error) {
+	if run == "last" {
+		dir, err := newest(RunsDir(state))
+		if err != nil {
+			return Found{}, err
+		}
+		if group, _, ok := member(dir); ok {
+			return Found{members(group), group}, nil
+		}
+		return Found{Dirs: []string{dir}}, nil
+	}
+	for _, dir := range []string{filepath.Clean(run), filepath.Join(RunsDir(state), run)} {
 		if isRun(dir) {
-			return dir, nil
+			return Found{Dirs: []string{dir}}, nil
+		}
+		if all := members(dir); len(all) > 0 {
+			return Found{all, dir}, nil
 		}
 	}
 	if _, err := os.Stat(run); err == nil {
-		return "", fmt.Errorf("%s is no run folder: it has no %s", run, planName)
+		return Found{}, fmt.Errorf("%s is no run folder: it has no %s", run, planName)
 	}
-	return "", fmt.Errorf("there is no run %q: it is neither a folder nor the id of a run in %s", run, RunsDir(state))
+	return Found{}, fmt.Errorf("there is no run %q: it is neither a folder nor the id of a run in %s", run, RunsDir(state))
+}
+
+// member splits the folder of one of several runs: that of their group, and its number.
+func member(dir string) (group string, n int, ok bool) {
+	i := strings.LastIndexByte(dir, '.')
+	if i < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(dir[i+1:])
+	return dir[:i], n, err == nil && n > 0
+}
+
+// members are the runs of a group, in their order.
+func members(group string) []string {
+	entries, err := os.ReadDir(filepath.Dir(group))
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, e := range entries {
+		dir := filepath.Join(filepath.Dir(group), e.Name())
+		if of, _, ok := member(dir); ok && of == group && isRun(dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.SortFunc(all, inTime)
+	return all
+}
+
+// inTime orders folders by their name, which begins with the instant, and by their number.
+func inTime(a, b string) int {
+	left, i, ok := member(a)
+	right, j, also := member(b)
+	if ok && also && left == right {
+		return i - j
+	}
+	return cmp.Compare(a, b)
 }
 
 func newest(dir string) (string, error) {
-	entries, err := os.ReadDir(dir) // in the order of names, which is the order of time
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("look for the last run: %w", err)
 	}
-	for i := len(entries) - 1; i >= 0; i-- {
-		if d := filepath.Join(dir, entries[i].Name()); isRun(d) {
-			return d, nil
+	last := ""
+	for _, e := range entries {
+		if d := filepath.Join(dir, e.Name()); isRun(d) && (last == "" || inTime(last, d) < 0) {
+			last = d
 		}
 	}
-	return "", fmt.Errorf("there is no run in %s yet", dir)
+	if last == "" {
+		return "", fmt.Errorf("there is no run in %s yet", dir)
+	}
+	return last, nil
 }
 
 func isRun(dir string) bool {

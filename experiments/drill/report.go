@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
@@ -32,28 +34,100 @@ func Page(title, intro string, dirs ...string) (reports.Page, error) {
 	return p, nil
 }
 
+// report is one run's, from its folder. The stored verdict stands as long as
+// the journals can still be read; where they cannot, or where a fault was not
+// verified when it was judged, the folder is judged again.
 func report(dir string) (reports.Report, error) {
 	v, err := Verdict(dir)
 	if err != nil {
 		return reports.Report{}, err
 	}
-	source, err := os.ReadFile(filepath.Join(dir, trial.SourceFile))
-	if err != nil {
-		return reports.Report{}, fmt.Errorf("read the experiment file: %w", err)
+	source, missing := os.ReadFile(filepath.Join(dir, trial.SourceFile))
+	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+		return reports.Report{}, fmt.Errorf("read the experiment file: %w", missing)
 	}
+	r, err := build(dir, v, source)
+	if err != nil {
+		return r, err
+	}
+	why := r.Journal.Torn
+	if why == "" {
+		why = otherTrials(dir, v)
+	}
+	if why != "" || v.Exit == verdict.ExitUnverified {
+		if r, err = build(dir, again(dir, v, why), source); err != nil {
+			return r, err
+		}
+	}
+	if missing != nil {
+		r.Lines = reports.MissingSource(r.Verdict, trial.SourceFile)
+		r.Commands = slices.DeleteFunc(r.Commands, func(c reports.Command) bool { return strings.HasPrefix(c.Text, "firedrill run ") })
+	}
+	return r, nil
+}
+
+func build(dir string, v verdict.Verdict, source []byte) (reports.Report, error) {
 	j, err := store.Open(trial.JournalPath(dir, 1))
 	if err != nil {
 		none := func(yield func(journal.Event, error) bool) { yield(journal.Event{}, err) }
 		return reports.Build(v, none, source)
 	}
 	defer func() { _ = j.Close() }() // nothing was written
-	var events iter.Seq2[journal.Event, error] = j.Events()
-	return reports.Build(v, events, source)
+	return reports.Build(v, j.Events(), source)
 }
 
-// Verdict reads a run's verdict.json; a run that was never judged is judged now.
+// otherTrials says why a journal that the report does not draw cannot be read.
+func otherTrials(dir string, v verdict.Verdict) string {
+	trials := 1
+	for _, r := range slices.Concat(v.Expectations, v.SteadyState) {
+		trials = max(trials, len(r.Trials))
+	}
+	for i := 2; i <= trials; i++ {
+		if err := readable(trial.JournalPath(dir, i)); err != nil {
+			return fmt.Sprintf("trial %d: %v", i, err)
+		}
+	}
+	return ""
+}
+
+func readable(path string) error {
+	j, err := store.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }() // nothing was written
+	for _, err := range j.Events() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again judges a folder whose stored verdict its journals may not bear out.
+func again(dir string, stored verdict.Verdict, why string) verdict.Verdict {
+	v, err := trial.Judge(dir)
+	if err != nil {
+		v = stored
+		v.Verdict, v.Exit, v.ExpectedMet = verdict.Error, verdict.MergeExit(stored.Exit, verdict.ExitError), false
+		v.Reason = fmt.Sprintf("the journal does not bear out the stored verdict (%s), and cannot be judged again: %v", stored.Verdict, err)
+		if why != "" {
+			v.Warnings = append(v.Warnings, why)
+		}
+		return v
+	}
+	if v.Verdict != stored.Verdict || v.Exit != stored.Exit {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s says %s, exit %d; this is what the folder comes to now: `firedrill judge` writes it anew", trial.VerdictFile, stored.Verdict, stored.Exit))
+	}
+	return v
+}
+
+// Verdict reads a run's verdict.json; a run that was never judged is judged
+// now. It names the folder that it lies in now, and a report only if that was
+// drawn since.
 func Verdict(dir string) (verdict.Verdict, error) {
-	b, err := os.ReadFile(filepath.Join(dir, trial.VerdictFile))
+	path := filepath.Join(dir, trial.VerdictFile)
+	b, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return trial.Judge(dir)
 	}
@@ -68,7 +142,25 @@ func Verdict(dir string) (verdict.Verdict, error) {
 	if err != nil {
 		return v, fmt.Errorf("%s is damaged (%w): `firedrill judge %s` writes it anew", trial.VerdictFile, err, dir)
 	}
+	if v.RunDir, err = filepath.Abs(dir); err != nil {
+		return v, fmt.Errorf("read the verdict: %w", err)
+	}
+	v.Standing = trial.Standing(dir)
+	v.Report = filepath.Join(v.RunDir, ReportName)
+	if older(v.Report, path) {
+		v.Report = ""
+	}
 	return v, nil
+}
+
+// older says that a file is missing, or was written before the other.
+func older(path, other string) bool {
+	a, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	b, err := os.Stat(other)
+	return err == nil && a.ModTime().Before(b.ModTime())
 }
 
 // Render writes a page in a format to a file.

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"math"
 	"slices"
 
 	"firedrill/experiments/journal"
@@ -37,6 +38,9 @@ func (a *attempts) Measured() Measured {
 	if a.first > 0 {
 		m.Quantity = census(float64(a.all)/float64(a.first), a.first, Mean)
 	}
+	if m.Cut = a.setup.Span.missing(a.setup.Scope.Timeout); m.Cut != "" {
+		m.Could = &Reach{1, math.Inf(1)} // each request has a first try, and any number more
+	}
 	return m
 }
 
@@ -50,15 +54,20 @@ type amplification struct {
 	tries int
 	users int
 	open  map[uint64]int // tries of requests that have not ended yet
-	in    idSet          // requests of the window
-	out   idSet          // requests that ended outside it
+	rest  *rest
+	in    idSet // requests of the window
+	out   idSet // requests that ended outside it
 }
 
 func newAmplification(r Row, s Setup) Fold {
-	return &amplification{setup: s, links: r.Of, route: r.Route, open: map[uint64]int{}, in: idSet{}, out: idSet{}}
+	a := &amplification{setup: s, links: r.Of, route: r.Route, open: map[uint64]int{}, in: idSet{}, out: idSet{}}
+	of := s.ofRoute(r.Route)
+	a.rest = s.rest(func(route uint16) bool { return of(route) && a.passes(route) })
+	return a
 }
 
 func (a *amplification) Add(e journal.Event) {
+	a.rest.add(e)
 	switch {
 	case e.Request == 0:
 	case e.Kind == journal.Attempt && slices.Contains(a.links, e.Link):
@@ -92,6 +101,9 @@ func (a *amplification) Measured() Measured {
 	m := Measured{Quantity: census(0, a.users, Ratio), Unopened: a.setup.Span.Unopened, Window: a.setup.Span}
 	if a.users > 0 {
 		m.Quantity = census(float64(a.tries)/float64(a.users), a.users, Ratio)
+	}
+	if m.Cut = a.setup.Span.missing(a.setup.Scope.Timeout); m.Cut != "" {
+		m.Could = &Reach{float64(a.tries) / float64(max(1, a.users+a.rest.open())), math.Inf(1)} // no try is taken back
 	}
 	return m
 }

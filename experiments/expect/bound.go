@@ -78,6 +78,15 @@ func predictedLimits(r Row, p *Prediction) (limits, string) {
 	return limits{high: &v, text: text}, ""
 }
 
+// lenient is a predicted time's bound with the most lateness that is forgiven.
+func (l limits) lenient(p *Prediction, r Row) limits {
+	if !r.Bound.MaxPredicted || !Catalog[r.Measure].Time {
+		return l
+	}
+	v := *l.high + max(0, float64(latenessShare*p.Estimate.High)-p.Lateness)
+	return limits{high: &v, text: l.text}
+}
+
 // meets says whether one value meets the bound.
 func (l limits) meets(v float64) bool {
 	if l.low != nil && (v < *l.low || l.openLow && v == *l.low) {

@@ -35,6 +35,10 @@ type Measured struct {
 	Thin     string  // why what there is proves nothing
 	Rate     float64 // for removal_time: requests a second to the victim in the baseline
 	Window   Span
+	// Cut says that the record ends before all was seen that this measure needs,
+	// and Could how far the rest might have moved it.
+	Cut   string
+	Could *Reach
 }
 
 // New makes the fold of a row over its window. A row of an unknown measure, or

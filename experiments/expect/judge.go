@@ -13,6 +13,8 @@ type Prediction struct {
 	// Lateness is the largest start − due of the checks concerned in this run, in
 	// seconds: a term of its own beside the predicted time.
 	Lateness float64
+	// Growing says that the record was cut, so that the checks might have been later yet.
+	Growing bool
 	// Answer is the longest answer of the node's checks in the baseline, in
 	// seconds: what a predicted recovery_time adds to rise · interval.
 	Answer float64
@@ -52,6 +54,8 @@ func Judge(r Row, m Measured, p *Prediction) Judgement {
 		return say(verdict.Inconclusive, "%s", m.Unopened)
 	case m.Absent != "" && m.Thin != "":
 		return say(verdict.Inconclusive, "%s; %s", m.Absent, m.Thin)
+	case m.Cut != "":
+		return judgeCut(r, m, l, thin, why, say)
 	case m.Absent != "" && !r.Bound.None:
 		return say(verdict.Fail, "%s", m.Absent)
 	case thin != "":
@@ -69,8 +73,54 @@ func Judge(r Row, m Measured, p *Prediction) Judgement {
 		return say(verdict.Inconclusive, "%s", why)
 	}
 	word := l.word(m.Low, m.High)
+	if word == verdict.Fail && p != nil && p.Growing && l.lenient(p, r).word(m.Low, m.High) != verdict.Fail {
+		return say(verdict.Inconclusive, "%s; but the record of the run ends too soon to know how late its checks were", sentence(r, m, l, word))
+	}
 	j.Margin = l.margin(m.Low, m.High, word)
 	return say(word, "%s", sentence(r, m, l, word))
+}
+
+// judgeCut judges a row whose record ends too soon. It passes or fails only if
+// nothing that could have followed would have made it otherwise.
+func judgeCut(r Row, m Measured, l limits, thin, why string, say func(verdict.Word, string, ...any) Judgement) Judgement {
+	got := m.Absent
+	if got == "" && m.Known {
+		got = soFar(r, m)
+	}
+	undecided := func(what string) Judgement {
+		if what == "" {
+			return say(verdict.Inconclusive, "%s", m.Cut)
+		}
+		return say(verdict.Inconclusive, "%s; %s", what, m.Cut)
+	}
+	switch {
+	case m.Absent == "" && thin != "":
+		return undecided(thin)
+	case got == "" || why != "" || m.Could == nil || r.Bound.None:
+		return undecided(got)
+	}
+	switch word := l.word(m.Could.Low, m.Could.High); {
+	case word == verdict.Fail:
+		j := say(word, "%s, and nothing that could have followed would have met %s", got, l.text)
+		if m.Known {
+			j.Margin = l.margin(m.Low, m.High, word)
+		}
+		return j
+	case word == verdict.Pass && !Catalog[r.Measure].Time: // the event of a time may yet not have come
+		j := say(word, "%s", sentence(r, m, l, word))
+		j.Margin = l.margin(m.Could.Low, m.Could.High, word)
+		return j
+	}
+	return undecided(got)
+}
+
+// soFar is what was measured until the record ends.
+func soFar(r Row, m Measured) string {
+	text := Figure(m.Value, m.Unit) + " so far"
+	if Catalog[r.Measure].Requests {
+		text += fmt.Sprintf(", over %d requests", m.N)
+	}
+	return text
 }
 
 // lacking says which evidence a row does without; empty if it has enough.

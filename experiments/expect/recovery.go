@@ -2,6 +2,7 @@ package expect
 
 import (
 	"fmt"
+	"math"
 
 	"firedrill/experiments/journal"
 	"firedrill/experiments/verdict"
@@ -22,6 +23,15 @@ func newRecovery(r Row, s Setup) Fold {
 	span := Span{From: origin, Until: end}
 	if origin == 0 {
 		span.Unopened = "no fault was lifted, so there is nothing to recover from"
+	}
+	if cut := s.Line.Cut(s.Scope); cut != 0 {
+		planned := s.Line.plannedEnd(s.Scope)
+		if r.Window.From != nil && s.Span.Unopened == "" {
+			planned = s.Span.planned
+		}
+		if span = span.confine(cut, planned); s.Line.firstApplied(of, s.Scope) != 0 && !s.Line.ranTheirCourse(of, cut, s.Scope) {
+			span.Unopened = "the run ended before its faults were lifted in their time, so no recovery was seen"
+		}
 	}
 	if of != "" {
 		n := &nodeRecovery{setup: s, node: of, span: span, none: r.Bound.None, checks: checkCount{}}
@@ -63,6 +73,9 @@ func (n *nodeRecovery) Measured() Measured {
 		return m
 	}
 	m.N = n.checks.fewest()
+	if m.Cut = n.span.missing(0); m.Cut != "" {
+		m.Could = waited(n.span.From, n.span.Until, line.pause())
+	}
 	if n.none {
 		m.Thin = n.setup.tooFewChecks(n.node, m.N)
 	}
@@ -148,6 +161,9 @@ func (r *systemRecovery) Measured() Measured {
 		}
 	}
 	m.N = 1
+	if m.Cut = r.span.missing(r.setup.Scope.Timeout); m.Cut != "" { // it must hold to the very end
+		m.Could = &Reach{0, math.Inf(1)}
+	}
 	if first < 0 {
 		if _, thin = r.holds(sum); thin != "" {
 			m.Thin = thin

@@ -12,15 +12,19 @@ import (
 type outcomes struct {
 	setup             Setup
 	route             string
+	rest              *rest
 	value             func(*outcomes) verdict.Quantity
 	ok, fail, unknown int
 }
 
 func requestFold(value func(*outcomes) verdict.Quantity) func(Row, Setup) Fold {
-	return func(r Row, s Setup) Fold { return &outcomes{setup: s, route: r.Route, value: value} }
+	return func(r Row, s Setup) Fold {
+		return &outcomes{setup: s, route: r.Route, rest: s.rest(s.ofRoute(r.Route)), value: value}
+	}
 }
 
 func (o *outcomes) Add(e journal.Event) {
+	o.rest.add(e)
 	if e.Kind != journal.Request || !o.setup.takes(e, o.route) {
 		return
 	}
@@ -36,14 +40,14 @@ func (o *outcomes) Add(e journal.Event) {
 
 // takes says whether a Request event is in the window and of the route.
 func (s Setup) takes(e journal.Event, route string) bool {
-	if !s.Span.HoldsRequest(e.Due, e.At) {
-		return false
+	return s.Span.HoldsRequest(e.Due, e.At) && s.ofRoute(route)(e.Route)
+}
+
+// ofRoute says whether an index is that of the route; of no route they all are.
+func (s Setup) ofRoute(route string) func(uint16) bool {
+	return func(i uint16) bool {
+		return route == "" || int(i) < len(s.Scope.Routes) && s.Scope.Routes[i] == route
 	}
-	if route == "" {
-		return true
-	}
-	i := int(e.Route)
-	return i < len(s.Scope.Routes) && s.Scope.Routes[i] == route
 }
 
 func (o *outcomes) merge(other tally) {
@@ -58,7 +62,14 @@ func (o *outcomes) Measured() Measured {
 	q := o.value(o)
 	q.N = o.ok + o.fail + o.unknown
 	q.Known = q.N > 0
-	return Measured{Quantity: q, Unopened: o.setup.Span.Unopened, Window: o.setup.Span}
+	m := Measured{Quantity: q, Unopened: o.setup.Span.Unopened, Window: o.setup.Span}
+	if open := o.rest.open(); open > 0 {
+		far := *o
+		far.unknown += open
+		q = far.value(&far)
+		m.Cut, m.Could = o.rest.unrecorded(), &Reach{q.Low, q.High}
+	}
+	return m
 }
 
 func successRate(o *outcomes) verdict.Quantity { return shareOf(o.ok, o.fail, o.unknown) }
@@ -88,16 +99,18 @@ type latency struct {
 	quantile float64
 	route    string
 	onlyOK   bool
+	rest     *rest
 	due      histogram // from due: what the user waited
 	sent     histogram // from the first write: without the generator's own lateness
 	unknown  int
 }
 
 func newLatency(r Row, s Setup) Fold {
-	return &latency{setup: s, quantile: r.Quantile, route: r.Route, onlyOK: r.OnlyOK}
+	return &latency{setup: s, quantile: r.Quantile, route: r.Route, onlyOK: r.OnlyOK, rest: s.rest(s.ofRoute(r.Route))}
 }
 
 func (l *latency) Add(e journal.Event) {
+	l.rest.add(e)
 	if e.Kind != journal.Request || !l.setup.takes(e, l.route) || l.onlyOK && e.Outcome == journal.Fail {
 		return
 	}
@@ -127,13 +140,23 @@ func (l *latency) merge(other tally) {
 // for high; the bins of 0.1 % are in both ends, and low counts from the first
 // write, so that the generator's lateness is in the interval.
 func (l *latency) Measured() Measured {
-	n := int(l.due.n) + l.unknown
+	m := l.with(l.unknown)
+	if open := l.rest.open(); open > 0 && m.Known {
+		far := l.with(l.unknown + open)
+		m.Cut, m.Could = l.rest.unrecorded(), &Reach{far.Low, far.High}
+	}
+	return m
+}
+
+// with takes so many as unknown.
+func (l *latency) with(unknown int) Measured {
+	n := int(l.due.n) + unknown
 	m := Measured{Quantity: verdict.Quantity{N: n, Unit: Seconds}, Unopened: l.setup.Span.Unopened, Window: l.setup.Span}
 	if l.due.n == 0 {
 		return m
 	}
 	rank := nearestRank(l.quantile, uint64(n))
-	low, _ := l.sent.at(sub(rank, uint64(l.unknown)))
+	low, _ := l.sent.at(sub(rank, uint64(unknown)))
 	_, high := l.due.at(rank)
 	if rank > l.due.n { // falls among the unknown ones
 		high = max(l.due.max, int64(l.setup.Scope.Timeout))

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -49,6 +50,15 @@ func (f *shareFold) Measured() Measured {
 	m := Measured{Quantity: census(0, f.all, Share), Unopened: f.setup.Span.Unopened, Window: f.setup.Span}
 	if f.all > 0 {
 		m.Quantity = census(float64(f.hit)/float64(f.all), f.all, Share)
+	}
+	if m.Cut = f.setup.Span.missing(0); m.Cut != "" {
+		m.Could = &Reach{0, 1} // any number of decisions, but those taken stay
+		if f.hit > 0 {
+			m.Could.Low = math.SmallestNonzeroFloat64
+		}
+		if f.hit < f.all {
+			m.Could.High = math.Nextafter(1, 0)
+		}
 	}
 	return m
 }

@@ -33,6 +33,8 @@ type Life struct {
 	Touched, Untouched         int
 	Evidence                   string // what proved it, or why nothing did
 	Doubt                      string // what was seen of it after the lift
+	LiftedBy                   string // who lifted it, if not the guard when it was asked
+	Nothing                    string // why there was nothing to lift
 }
 
 // Entry is an instant with a sentence.
@@ -166,6 +168,7 @@ func (t *Timeline) addFault(e journal.Event) {
 		f.Evidence = string(e.Data)
 	case journal.Lifted:
 		earliest(&f.Lifted)
+		f.LiftedBy = e.Node
 		if e.Sent != 0 && (f.LiftOrdered == 0 || e.Sent < f.LiftOrdered) {
 			f.LiftOrdered = e.Sent
 		}
@@ -179,6 +182,7 @@ func (t *Timeline) addFault(e journal.Event) {
 		f.Evidence = string(e.Data)
 	case journal.Void:
 		f.Void = true
+		f.Nothing = string(e.Data)
 	case Touched:
 		f.Touched += int(e.Seq)
 	case Untouched:

@@ -20,46 +20,63 @@ func moment(at, origin, ordered, pause int64) verdict.Quantity {
 	}
 }
 
-// cause is the fault that a time of a node counts from: the first applied of those that concern it.
-func (s Setup) cause(of string) *Life {
-	var found *Life
-	for _, id := range concerning(of, s.Scope) {
-		if f := s.Line.Faults[id]; f != nil && f.Applied != 0 && (found == nil || f.Applied < found.Applied) {
-			found = f
-		}
-	}
-	return found
+// wait is the time in which an event after a fault may come.
+type wait struct {
+	fault *Life // nil: none was applied
+	end   int64 // the window's end, and no later than the lift
+	cut   string
+	pause int64
 }
 
-// end is where a time that counts from a fault stops waiting: the window's end, and no later than the lift.
-func (s Setup) end(f *Life) int64 {
-	end := s.Span.Until
-	if s.Span.Unopened != "" {
-		end = s.Line.EndAt()
+// waitFor is the time from the fault that a time of a node counts from, the
+// first applied of those that concern it.
+func (s Setup) waitFor(of string) wait {
+	w := wait{pause: s.Line.pause()}
+	var cause uint16
+	for _, id := range concerning(of, s.Scope) {
+		if f := s.Line.Faults[id]; f != nil && f.Applied != 0 && (w.fault == nil || f.Applied < w.fault.Applied) {
+			w.fault, cause = f, id
+		}
 	}
-	if f.Lifted != 0 {
-		end = min(end, f.Lifted)
+	if w.fault == nil {
+		return w
 	}
-	return end
+	span := s.Span
+	if span.Unopened != "" {
+		span = Span{From: w.fault.Applied, Until: s.Line.EndAt()}.confine(s.Line.Cut(s.Scope), s.Line.plannedEnd(s.Scope))
+	}
+	w.end = span.Until
+	if w.fault.Lifted != 0 {
+		w.end = min(w.end, w.fault.Lifted)
+	}
+	span.planned = min(span.planned, max(s.Line.ownLift(cause, s.Line.Cut(s.Scope), s.Scope), w.fault.Applied+int64(s.Scope.Course.For[cause])))
+	w.cut = span.missing(0)
+	return w
+}
+
+// holds says whether an instant lies in it.
+func (w wait) holds(at int64) bool { return w.fault != nil && at >= w.fault.Applied && at < w.end }
+
+// from is what a time that began with the fault comes to at an instant.
+func (w wait) from(at int64) verdict.Quantity {
+	return moment(at, w.fault.Applied, w.fault.Ordered, w.pause)
 }
 
 // detection is the time from the fault to the decision that makes its victim ineligible.
 type detection struct {
+	wait
 	setup  Setup
 	node   string
 	none   bool // asked not to come
-	fault  *Life
 	checks checkCount
 }
 
 func newDetection(r Row, s Setup) Fold {
-	d := &detection{setup: s, node: r.Of[0], none: r.Bound.None, checks: checkCount{}}
-	d.fault = s.cause(d.node)
-	return d
+	return &detection{wait: s.waitFor(r.Of[0]), setup: s, node: r.Of[0], none: r.Bound.None, checks: checkCount{}}
 }
 
 func (d *detection) Add(e journal.Event) {
-	if d.fault != nil && e.At >= d.fault.Applied && e.At < d.setup.end(d.fault) {
+	if d.holds(e.At) {
 		d.checks.add(e, d.node)
 	}
 }
@@ -70,18 +87,21 @@ func (d *detection) Measured() Measured {
 		m.Unopened = fmt.Sprintf("no fault on %s was applied", d.node)
 		return m
 	}
-	end := d.setup.end(d.fault)
-	m.Window.From, m.Window.Until = d.fault.Applied, end
-	if at := d.setup.Line.firstChange(d.node, false, d.fault.Applied, end); at != 0 {
-		m.Quantity = moment(at, d.fault.Applied, d.fault.Ordered, d.setup.Line.pause())
+	m.Window.From, m.Window.Until = d.fault.Applied, d.end
+	if at := d.setup.Line.firstChange(d.node, false, d.fault.Applied, d.end); at != 0 {
+		m.Quantity = d.from(at)
 		return m
 	}
 	m.N = d.checks.fewest()
+	before := "the lift"
+	if m.Cut = d.cut; m.Cut != "" {
+		m.Could, before = waited(d.fault.Applied, d.end, d.pause), "the end of the record"
+	}
 	switch {
 	case !d.setup.Line.eligibleAt(d.node, d.fault.Applied):
 		m.Absent = fmt.Sprintf("%s was out of rotation before the fault was applied", d.node)
 	default:
-		m.Absent = fmt.Sprintf("%s was not taken out of rotation in the %s before the lift", d.node, Figure(seconds(end-d.fault.Applied), Seconds))
+		m.Absent = fmt.Sprintf("%s was not taken out of rotation in the %s before %s", d.node, Figure(seconds(d.end-d.fault.Applied), Seconds), before)
 	}
 	if d.none {
 		m.Thin = d.setup.tooFewChecks(d.node, m.N)
@@ -127,18 +147,16 @@ const quietRequests = 10
 
 // removal is the time from the fault to the last request sent to its victim by choice.
 type removal struct {
+	wait
 	setup    Setup
 	node     string
-	fault    *Life
 	baseline Span
 	before   int   // decisions for the victim in the baseline
 	last     int64 // last decision for it in the window
 }
 
 func newRemoval(r Row, s Setup) Fold {
-	d := &removal{setup: s, node: r.Of[0], baseline: s.Line.during(Baseline, s.Scope)}
-	d.fault = s.cause(d.node)
-	return d
+	return &removal{wait: s.waitFor(r.Of[0]), setup: s, node: r.Of[0], baseline: s.Line.during(Baseline, s.Scope)}
 }
 
 func (d *removal) Add(e journal.Event) {
@@ -151,7 +169,7 @@ func (d *removal) Add(e journal.Event) {
 	if d.baseline.Holds(e.At) {
 		d.before++
 	}
-	if e.At >= d.fault.Applied && e.At < d.setup.end(d.fault) {
+	if d.holds(e.At) {
 		d.last = max(d.last, e.At)
 	}
 }
@@ -164,21 +182,23 @@ func (d *removal) Measured() Measured {
 		m.Unopened = fmt.Sprintf("no fault on %s was applied", d.node)
 		return m
 	}
-	end := d.setup.end(d.fault)
-	m.Window.From, m.Window.Until = d.fault.Applied, end
+	m.Window.From, m.Window.Until = d.fault.Applied, d.end
 	if length := d.baseline.Seconds(); d.baseline.Unopened == "" && length > 0 {
 		m.Rate = float64(d.before) / length
 	}
 	last := max(d.last, d.fault.Applied)
-	if float64(m.Rate*seconds(end-last)) < quietRequests {
+	if m.Cut = d.cut; m.Cut != "" { // one more request would be a later last one
+		m.Could = waited(d.fault.Applied, last, d.pause)
+	}
+	if float64(m.Rate*seconds(d.end-last)) < quietRequests {
 		m.N = d.before
-		m.Absent = fmt.Sprintf("%s was still sent requests %s before the window's end", d.node, Figure(seconds(end-last), Seconds))
-		if float64(m.Rate*seconds(end-d.fault.Applied)) < quietRequests {
+		m.Absent = fmt.Sprintf("%s was still sent requests %s before the window's end", d.node, Figure(seconds(d.end-last), Seconds))
+		if float64(m.Rate*seconds(d.end-d.fault.Applied)) < quietRequests {
 			m.Absent = fmt.Sprintf("%s had too little traffic to see it leave", d.node)
 			m.Thin = fmt.Sprintf("at %.3g requests a second in the baseline, fewer than %d were due to %s in the window", m.Rate, quietRequests, d.node)
 		}
 		return m
 	}
-	m.Quantity = moment(last, d.fault.Applied, d.fault.Ordered, d.setup.Line.pause())
+	m.Quantity = d.from(last)
 	return m
 }

@@ -16,6 +16,7 @@ type Scope struct {
 	OnPath  func(string, uint16) bool // whether a request of the route passes the link; nil = all do
 	Timeout time.Duration             // after which a user gives up
 	Steady  []Row                     // for recovery_time without a node
+	Course  Course                    // when the run was to do what
 }
 
 // Span is a resolved window, [From, Until) in nanoseconds. Requests belong to
@@ -27,10 +28,15 @@ type Span struct {
 
 	during  string
 	applied int64
+	cut     int64 // where the record of the run ends too soon; 0 = it is whole
+	planned int64 // with cut: until when the window was to last
 }
 
 // HoldsRequest says whether a user's request belongs to the window.
 func (s Span) HoldsRequest(due, done int64) bool {
+	if s.cut != 0 && done >= s.cut {
+		return false // its end is no part of the record
+	}
 	if s.applied != 0 && due < s.applied && done >= s.applied {
 		switch s.during {
 		case Faulting:
@@ -51,11 +57,15 @@ func (s Span) Seconds() float64 { return seconds(s.Until - s.From) }
 // Resolve finds a row's window on the time line.
 func (t *Timeline) Resolve(r Row, sc Scope) Span {
 	var s Span
+	var planned int64
+	cut := t.Cut(sc)
 	if r.Window.From == nil {
 		s = t.during(orDefault(r.Window.During, Faulting), sc)
+		planned = t.plannedUntil(s, sc)
 	} else {
-		s = t.between(r, sc)
+		s, planned = t.between(r, cut, sc)
 	}
+	s = s.confine(cut, planned)
 	if s.Unopened == "" && s.Until <= s.From {
 		s.Unopened = "its window closed before it opened"
 	}
@@ -101,36 +111,59 @@ func (t *Timeline) during(name string, sc Scope) Span {
 	return s
 }
 
-// between is the window of two marks. An end that did not come leaves the
-// window open to the end of the run.
-func (t *Timeline) between(r Row, sc Scope) Span {
-	from, why := t.instant(*r.Window.From, r, sc)
-	if from == 0 {
-		return Span{Unopened: why}
+// plannedUntil is until when the window of a phase was to last.
+func (t *Timeline) plannedUntil(s Span, sc Scope) int64 {
+	switch {
+	case s.during == Faulting && len(sc.Victims) > 0:
+		return t.plannedLift("", sc)
+	case s.during == Faulting:
+		return s.From + int64(sc.Course.Fault)
+	case s.during == Baseline:
+		return s.From + int64(sc.Course.Baseline)
 	}
-	s := Span{From: from, Until: t.EndAt()}
+	return t.plannedEnd(sc)
+}
+
+// between is the window of two marks, and until when it may last. An end that
+// did not come leaves the window open to the end of the run.
+func (t *Timeline) between(r Row, cut int64, sc Scope) (s Span, planned int64) {
+	from, why := t.instant(*r.Window.From, r, cut, sc)
+	if from == 0 {
+		return Span{Unopened: why}, 0
+	}
+	s, planned = Span{From: from, Until: t.EndAt()}, t.plannedEnd(sc)
 	switch {
 	case r.Window.Over != 0:
-		s.Until = min(s.Until, from+int64(r.Window.Over))
+		planned = from + int64(r.Window.Over)
+		s.Until = min(s.Until, planned)
 	case r.Window.Until != nil:
-		until, why := t.instant(*r.Window.Until, r, sc)
+		until, why := t.instant(*r.Window.Until, r, cut, sc)
 		if strings.Contains(why, "ambiguous") {
-			return Span{Unopened: why}
+			return Span{Unopened: why}, 0
 		}
-		if until != 0 {
-			s.Until = until
+		switch {
+		case until != 0:
+			s.Until, planned = until, until
+		case r.Window.Until.Event == "lifted":
+			planned = t.plannedLift(r.ofMark(*r.Window.Until), sc) + int64(r.Window.Until.Plus)
 		}
 	}
-	return s
+	return s, planned
+}
+
+// ofMark is the node or link that a mark is about: the row's own, if it names none.
+func (r Row) ofMark(m Mark) string {
+	if m.Of == "" && oneNode(r.Of) {
+		return r.Of[0]
+	}
+	return m.Of
 }
 
 // instant finds a mark: the first event of its kind after the first applied
 // of the faults that concern its node or link. 0 and the reason if there is none.
-func (t *Timeline) instant(m Mark, r Row, sc Scope) (at int64, why string) {
-	of := m.Of
-	if of == "" && oneNode(r.Of) {
-		of = r.Of[0]
-	}
+// An event that only the end of a cut run brought about did not come.
+func (t *Timeline) instant(m Mark, r Row, cut int64, sc Scope) (at int64, why string) {
+	of := r.ofMark(m)
 	plus := int64(m.Plus)
 	switch m.Event {
 	case "applied":
@@ -138,7 +171,11 @@ func (t *Timeline) instant(m Mark, r Row, sc Scope) (at int64, why string) {
 	case "proved":
 		at = t.first(of, sc, func(f *Life) int64 { return f.Proved })
 	case "lifted":
-		at = t.first(of, sc, func(f *Life) int64 { return f.Lifted })
+		for _, id := range concerning(of, sc) {
+			if own := t.ownLift(id, cut, sc); own != 0 && (at == 0 || own < at) {
+				at = own
+			}
+		}
 	case "phase_end":
 		at, _ = t.Start(Recovery)
 	case "detection", "healthy_again":
@@ -150,6 +187,9 @@ func (t *Timeline) instant(m Mark, r Row, sc Scope) (at int64, why string) {
 		}
 	default:
 		return 0, fmt.Sprintf("`%s` is not an event", m.Event)
+	}
+	if cut != 0 && (at == 0 || at >= cut) {
+		return 0, fmt.Sprintf("the run ended before `%s` came, so the window never opened", m.Event)
 	}
 	if at == 0 {
 		if of != "" {

@@ -15,15 +15,17 @@ import (
 const (
 	// cleanLimit bounds each closing check.
 	cleanLimit = 2 * time.Second
-	// settleLimit is how long goroutines may take to end after the system's close.
+	// settleLimit is how long goroutines may take to end after system and guard.
 	settleLimit = 2 * time.Second
 )
 
 // close looks, while the system still stands, that every link carries a fresh
 // connection to an answering node.
 func (c *conductor) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), cleanLimit)
+	limit := cleanLimit + c.returnTime()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	c.beat = clock.Now() + limit.Nanoseconds() // this may take so long
 	var bad []string
 	links := c.links.all()
 	errs := make(chan error, len(links))
@@ -35,25 +37,47 @@ func (c *conductor) close() {
 			bad = append(bad, err.Error())
 		}
 	}
+	if s := c.stoodStill(clock.Now()); s != nil {
+		_ = c.stopped(s) // there is nothing left to stop
+	}
 	c.checked(fmt.Sprintf("each of the %d links carries a fresh connection to an answering node", len(links)), bad)
 }
 
+// returnTime is how long a host that is well may be out of rotation yet.
+func (c *conductor) returnTime() time.Duration {
+	var longest time.Duration
+	for _, n := range c.Plan.Topology.Nodes {
+		if n.Balancer != nil && n.Balancer.Health != nil {
+			h := n.Balancer.Health.WithDefaults()
+			longest = max(longest, time.Duration(h.Rise+1)*h.Interval.D()+h.Timeout.D())
+		}
+	}
+	return longest
+}
+
 // checked records one closing check.
-func (r *run) checked(what string, bad []string) {
-	e := journal.Event{Kind: journal.Clean, Outcome: journal.OK, Text: what}
+func (r *run) checked(what string, bad []string) { r.emit(checkOf(what, bad)) }
+
+func checkOf(what string, bad []string) journal.Event {
+	e := journal.Event{Kind: journal.Clean, Outcome: journal.OK, At: clock.Now(), Text: what}
 	if len(bad) > 0 {
 		e.Outcome = journal.Fail
 		e.Data = []byte(strings.Join(bad, "; "))
 	}
-	r.emit(e)
+	return e
 }
 
-// settle looks, after the system has closed, that nothing of it is left.
-func (r *run) settle(before int) {
-	if r.system == nil {
-		return
+// settle looks, after the system has closed, that its ports are free.
+func (r *run) settle() {
+	if r.system != nil {
+		r.checked("the node ports are free again", r.stillListening())
 	}
-	r.checked("the node ports are free again", r.stillListening())
+}
+
+// Settled is the closing check that no more goroutines are left than were
+// there before the guard was started. It is made when the guard has ended: the
+// links of one that died live in this process until then.
+func Settled(before int) journal.Event {
 	deadline := clock.Now() + settleLimit.Nanoseconds()
 	now := census()
 	for now > before && clock.Now() < deadline {
@@ -65,10 +89,9 @@ func (r *run) settle(before int) {
 	if now > before {
 		bad = append(bad, fmt.Sprintf("%d goroutines before the run, %d after it", before, now))
 	}
-	r.checked("the goroutines of the run have ended", bad)
+	return checkOf("the goroutines of the run have ended", bad)
 }
 
-// census counts goroutines.
 func census() int { return runtime.NumGoroutine() }
 
 // stillListening names the node addresses that still accept.

@@ -40,6 +40,7 @@ type conductor struct {
 	phase      string
 	phaseStart int64
 	over       bool
+	beat       int64 // when the loop was last awake
 }
 
 // step is what is to happen at an instant.
@@ -143,22 +144,32 @@ func (c *conductor) loop(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for !c.over {
+		var do func()
 		select {
 		case <-ticker.C:
-			c.tick()
+			do = c.tick
 		case <-next.C:
-			next.Reset(c.advance())
+			do = func() { next.Reset(c.advance()) }
 		case <-ctx.Done():
-			c.stop(context.Cause(ctx))
+			do = func() { c.stop(context.Cause(ctx)) }
 		case a := <-c.Guard.Aborted():
-			c.stop(abortStop(a))
+			do = func() { c.stop(abortStop(a)) }
 		case <-c.Guard.Done():
-			c.stop(guardGone)
+			do = func() { c.stop(guardGone) }
 		case <-c.Journal.Failed():
-			c.stop(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", c.Journal.Err()), Err: true})
+			do = func() {
+				c.stop(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", c.Journal.Err()), Err: true})
+			}
 		case <-limit.C:
-			c.stop(&Stop{By: "limits.duration", Reason: fmt.Sprintf("the run lasted longer than %v", c.limit())})
+			do = func() {
+				c.stop(&Stop{By: "limits.duration", Reason: fmt.Sprintf("the run lasted longer than %v", c.limit())})
+			}
 		}
+		if s := c.stoodStill(clock.Now()); s != nil { // what it wakes to is no finding about the system
+			c.stop(s)
+			return
+		}
+		do()
 	}
 }
 
@@ -225,10 +236,15 @@ func (c *conductor) finish() {
 		select {
 		case <-ticker.C:
 			c.Guard.Feed()
+		case a := <-c.Guard.Aborted():
+			c.emit(journal.Event{Kind: journal.Note, Text: "the guard lifted what stood: " + a.Reason})
 		case <-settled:
 			settled = nil
 		case <-loaded:
 			loaded = nil
+		}
+		if s := c.stoodStill(clock.Now()); s != nil {
+			_ = c.stopped(s) // there is nothing left to stop
 		}
 	}
 	if c.phase != PhaseEnd {

@@ -105,16 +105,25 @@ func (p *proof) clean(ctx context.Context, effect faults.Effect) error {
 	return fmt.Errorf("%s: no clean exchange within %v of the lift; the last one: %s", p.link, verifyLimit, last)
 }
 
-// carries looks once whether a link brings a request to an answering node.
+// carries looks until a link brings a request to an answering node: one behind
+// a balancer may have to wait for its checks.
 func (c *conductor) carries(ctx context.Context, link string) error {
 	addr, err := c.links.addr(link)
 	if err != nil {
 		return err
 	}
-	if o := witness.Observe(ctx, addr, healthPath, cleanLimit); o.Outcome != witness.Answered || o.Status >= 500 {
-		return fmt.Errorf("%s: %s", link, describe(o))
+	last := "nothing was seen"
+	for ctx.Err() == nil {
+		o := witness.Observe(ctx, addr, healthPath, cleanLimit)
+		if o.Outcome == witness.Answered && o.Status < 500 {
+			return nil
+		}
+		if ctx.Err() == nil {
+			last = describe(o)
+		}
+		_ = sleep(ctx, clock.Now()+lookEvery.Nanoseconds())
 	}
-	return nil
+	return fmt.Errorf("%s: %s", link, last)
 }
 
 func describe(o witness.Observation) string {

@@ -60,12 +60,11 @@ func Run(ctx context.Context, c Config) {
 		r.Notify = func(Update) {}
 	}
 	asleep := clock.Suspended()
-	before := census()
 	r.trial(ctx)
 	if now := clock.Suspended(); now-asleep >= time.Millisecond {
 		r.failure("the machine was suspended for %v during the run: its times mean nothing", now-asleep)
 	}
-	r.settle(before)
+	r.settle()
 }
 
 // run is one trial on its way.

@@ -41,7 +41,7 @@ func stopOf(cause error) *Stop {
 func (r *run) stopped(cause error) *Stop {
 	s := stopOf(cause)
 	if s.Err {
-		r.failure("%s", s.Reason)
+		r.emit(journal.Event{Kind: journal.Failure, At: s.At, Node: s.By, Text: s.Reason})
 	} else {
 		r.emit(journal.Event{Kind: journal.Abort, At: s.At, Node: s.By, Text: s.Reason})
 	}

@@ -157,8 +157,10 @@ func (w *window) lift() {
 	switch {
 	case err != nil:
 		w.failure("%s on %s could not be lifted within %v (%v): the guard's deadline lifts it", w.fault.Text, w.fault.On, liftLimit, err)
+	case ack.Void && over(w.Guard.Done()):
+		w.instant(journal.Event{Text: journal.Lifted, At: ack.Applied, Sent: now, Node: guard.ByTakeover, Data: []byte("by the run itself, whose guard had ended")})
 	case ack.Void:
-		w.instant(journal.Event{Text: journal.Void, At: ack.Applied}) // lifted by who took over: looked at all the same
+		w.note(journal.Void, ack.Applied, "it had not come into force, so there was nothing to lift")
 	default:
 		w.instant(journal.Event{Text: journal.Lifted, At: ack.Applied, Sent: now})
 		touched := ack.Touched // connections
@@ -169,6 +171,16 @@ func (w *window) lift() {
 		w.instant(journal.Event{Text: expect.Untouched, Seq: uint64(max(0, ack.Untouched))})
 	}
 	w.verify(clock.Now() + verifyLimit.Nanoseconds())
+}
+
+// over says whether a channel is closed.
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // all asks for every order at once: from the first asked to the last done.

@@ -42,41 +42,66 @@ func (o *outcome) conclude() {
 func name(f experiments.Fault) string { return fmt.Sprintf("%s on %s", f.Kind, f.On) }
 
 // life is what the journal says of a planned fault.
-func (o *outcome) life(f experiments.Fault) expect.Life {
-	if l := o.line.Faults[uint16(f.ID)]; l != nil {
+func (o *outcome) life(f experiments.Fault) expect.Life { return lifeOf(o.line, f) }
+
+func lifeOf(line *expect.Timeline, f experiments.Fault) expect.Life {
+	if l := line.Faults[uint16(f.ID)]; l != nil {
 		return *l
 	}
 	return expect.Life{}
 }
 
-// liftRule: whatever was ordered must be seen to be gone.
+// liftRule: whatever was ordered must be seen to be gone, by the run at the
+// wire, or by its guard where the run was stopped and could not look.
 func liftRule(o *outcome) []finding {
 	var out []finding
+	_, torn := o.torn()
 	for _, f := range o.plan.Faults {
-		l := o.life(f)
-		if l.Ordered == 0 && l.Applied == 0 || l.Void && !l.Unverified || l.Verified != 0 && l.Verified >= l.Lifted && !l.Unverified {
-			continue
-		}
-		why := "no clean observation was made after it"
+		l, life := o.liftOf(f), o.life(f)
 		switch {
-		case l.Lifted == 0:
-			why = "its lift was never acknowledged"
-		case l.Unverified:
-			why = "it was still seen after the lift" + withText(l.Doubt)
+		case !l.asked:
+		case l.gone && (l.verifier == "" || torn):
+		case l.gone:
+			out = append(out, finding{word: verdict.Error, reason: fmt.Sprintf("%s was %s, but the run did not see at the wire that it is gone", name(f), o.told(l))})
+		default:
+			why := "no clean observation was made after it"
+			switch {
+			case life.Unverified:
+				why = "it was still seen after the lift" + withText(life.Doubt)
+			case l.lifted == 0 && len(o.account.Fates) > 0:
+				why = "its lift was never acknowledged, and the guard's ledger does not have it undone"
+			case l.lifted == 0:
+				why = "its lift was never acknowledged"
+			}
+			out = append(out, finding{verdict.Error, fmt.Sprintf("%s was not verified as lifted: %s", name(f), why), true})
 		}
-		out = append(out, finding{verdict.Error, fmt.Sprintf("%s was not verified as lifted: %s", name(f), why), true})
 	}
 	return out
 }
 
+// tearRule: a record that ends before its run is that of a run that was
+// stopped. By an order if there was one, else it is an error.
 func tearRule(o *outcome) []finding {
-	if why, torn := o.torn(); torn {
-		return []finding{{word: verdict.Error, reason: why}}
+	why, torn := o.torn()
+	if !torn {
+		if o.read != nil {
+			o.warnings = append(o.warnings, fmt.Sprintf("after the run's end: %v", o.read))
+		}
+		return nil
 	}
-	if o.read != nil {
-		o.warnings = append(o.warnings, fmt.Sprintf("after the run's end: %v", o.read))
+	out := finding{word: verdict.Error, reason: why}
+	if s := o.stop(); s.was {
+		out.reason = fmt.Sprintf("stopped by %s: %s; %s", orText(s.by, "somebody"), orText(s.reason, "no reason given"), why)
+		if !s.failed {
+			out.word = verdict.Aborted
+		}
 	}
-	return nil
+	for _, f := range o.plan.Faults {
+		if l := o.liftOf(f); l.asked && l.gone {
+			out.reason += fmt.Sprintf("; %s was %s", name(f), o.told(l))
+		}
+	}
+	return []finding{out}
 }
 
 func failureRule(o *outcome) []finding {

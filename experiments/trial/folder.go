@@ -57,8 +57,8 @@ func Replay(dir string) (verdict.Replay, error) {
 // The last pair holds the error that ended the reading, if one did.
 type Source func() iter.Seq2[journal.Event, error]
 
-// Judge judges a run folder. The error says why there is nothing to judge: no
-// folder, no readable plan. A journal that is missing, torn or unreadable is
+// Judge judges a run folder. It draws nothing, so its verdict names no report.
+// The error says why there is nothing to judge: no folder, no readable plan. A journal that is missing, torn or unreadable is
 // no such error: its trial's verdict is error and says so.
 func Judge(dir string) (verdict.Verdict, error) {
 	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
@@ -73,10 +73,9 @@ func Judge(dir string) (verdict.Verdict, error) {
 	for i := 1; i <= max(1, plan.Trials); i++ {
 		sources = append(sources, fileSource(JournalPath(dir, i)))
 	}
-	v := Of(plan, sources)
-	v.RunDir = dir
-	if report := filepath.Join(dir, ReportFile); exists(report) {
-		v.Report = report
+	v := judge(plan, sources, readLedger(dir))
+	if v.RunDir, err = filepath.Abs(dir); err != nil {
+		return v, fmt.Errorf("judge %s: %w", dir, err)
 	}
 	return v, nil
 }

@@ -50,7 +50,7 @@ func (o *outcome) prediction(r expect.Row) (p *expect.Prediction, why string) {
 	if !ok {
 		return nil, ""
 	}
-	p = &expect.Prediction{Estimate: e}
+	p = &expect.Prediction{Estimate: e, Growing: o.line.Cut(o.scope) != 0}
 	if !expect.Catalog[r.Measure].Time || len(r.Of) == 0 {
 		return p, ""
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"firedrill/experiments"
@@ -55,7 +56,7 @@ func Run(ctx context.Context, p *experiments.Plan, o Options) (verdict.Verdict, 
 	if err != nil {
 		return v, err
 	}
-	v.Report = filepath.Join(o.Dir, ReportFile)
+	v.Report = filepath.Join(v.RunDir, ReportFile)
 	return v, Write(o.Dir, v)
 }
 
@@ -95,6 +96,7 @@ func prepare(p *experiments.Plan, o Options) error {
 
 // one is one trial: guard, journal, measurement, and the guard's end.
 func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error) {
+	before := runtime.NumGoroutine()
 	g, err := guard.Start(context.WithoutCancel(ctx), guard.Options{
 		RunID: o.ID, RunDir: o.Dir, StateDir: o.StateDir, Linger: o.Linger,
 		MaxFault: p.Limits.Fault.D(), Sabotage: o.Sabotage,
@@ -118,10 +120,12 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	if err = os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the trial's folder: %w", err)
 	}
+	open := runtime.NumGoroutine()
 	w, err := store.Create(path)
 	if err != nil {
 		return fmt.Errorf("start the journal: %w", err)
 	}
+	before += runtime.NumGoroutine() - open // the journal's own stay to the last
 	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version} {
 		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
@@ -132,6 +136,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	}
 	gone.At = clock.Now()
 	w.Emit(gone)
+	w.Emit(measure.Settled(before))
 	if err := w.Close(); err != nil {
 		return fmt.Errorf("the journal: %w", err)
 	}

@@ -87,7 +87,7 @@ var scenes = []scene{
 	{"failed as expected", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 0, "failed as expected"},
 	{"another row fails too", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
 	{"another row is inconclusive", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.6075)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
-	{"expected to fail but passed", []edit{expectFail("expect.0")}, verdict.Pass, 1, "trial 1 came to pass"},
+	{"expected to fail but passed", []edit{expectFail("expect.0")}, verdict.Pass, 1, "expected to fail, but came to pass"},
 	{"expected to fail but inconclusive", []edit{without(fault(journal.Proved)), bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0"), planned(func(p *experiments.Plan) { p.Expect = p.Expect[1:] })}, verdict.Inconclusive, 1, "came to inconclusive"},
 	{"expected to fail but aborted", []edit{abortedAt(4 * sec), expectFail("expect.0")}, verdict.Aborted, 1, "came to aborted"},
 	{"expected to fail but not verified", []edit{without(fault(journal.Verified)), expectFail("expect.0")}, verdict.Error, 6, "not verified"},

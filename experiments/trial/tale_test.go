@@ -59,7 +59,7 @@ func change(match func(journal.Event) bool, how func(*journal.Event)) edit {
 	}
 }
 
-func adding(e journal.Event) edit { return func(s *tale) { s.log = append(s.log, e) } }
+func adding(e ...journal.Event) edit { return func(s *tale) { s.log = append(s.log, e...) } }
 
 func planned(how func(*experiments.Plan)) edit { return func(s *tale) { how(s.plan) } }
 
@@ -146,7 +146,12 @@ func abortedAt(d int64) edit {
 	return func(s *tale) {
 		change(func(e journal.Event) bool {
 			return e.Kind == journal.Fault && (e.Text == journal.Lifted || e.Text == journal.Verified)
-		}, func(e *journal.Event) { e.At = at(d) + 40*ms })(s)
+		}, func(e *journal.Event) {
+			e.At = at(d) + 40*ms
+			if e.Sent != 0 {
+				e.Sent = e.At - ms
+			}
+		})(s)
 		without(func(e journal.Event) bool { return e.Kind == journal.Phase && e.Text == expect.Recovery })(s)
 		adding(journal.Event{Kind: journal.Abort, At: at(d), Node: "signal SIGINT", Text: "interrupted at the terminal"})(s)
 		late := at(d) + 40*ms

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -9,15 +10,18 @@ import (
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/verdict"
+	"firedrill/faults/guard"
 )
 
 // outcome is what one trial came to.
 type outcome struct {
-	plan   *experiments.Plan
-	scope  expect.Scope
-	line   *expect.Timeline
-	read   error // what ended the reading of the journal
-	replay verdict.Replay
+	plan  *experiments.Plan
+	scope expect.Scope
+	line  *expect.Timeline
+	read  error // what ended the reading of the journal
+
+	account guard.Account // of its guard, as far as it is believed
+	replay  verdict.Replay
 
 	expect []verdict.Row
 	steady []verdict.Row // of the baseline, then of the recovery
@@ -35,8 +39,8 @@ type outcome struct {
 	version  string
 }
 
-// judgeTrial judges one trial from its journal.
-func judgeTrial(p *experiments.Plan, src Source) *outcome {
+// judgeTrial judges trial i, counted from 0, from its journal and its guard's account.
+func judgeTrial(p *experiments.Plan, src Source, l ledger, i int) *outcome {
 	o := &outcome{plan: p, scope: p.Scope(), line: expect.NewTimeline()}
 	for e, err := range src() {
 		if err != nil {
@@ -45,6 +49,10 @@ func judgeTrial(p *experiments.Plan, src Source) *outcome {
 		}
 		o.line.Add(e)
 		o.note(e)
+	}
+	doubt := ""
+	if o.account, doubt = l.trial(i, p, o.line); doubt != "" {
+		o.warnings = append(o.warnings, doubt)
 	}
 	o.measure(src)
 	for _, rule := range rules {
@@ -76,11 +84,7 @@ const (
 
 // lastThird is the stretch of the recovery over which the steady state is checked again.
 func (o *outcome) lastThird() expect.Span {
-	s := o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Recovery}}, o.scope)
-	if s.Unopened == "" {
-		s.From = s.Until - (s.Until-s.From)/3
-	}
-	return s
+	return o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Recovery}}, o.scope).LastThird()
 }
 
 // rowFold is a row with its fold.
@@ -148,6 +152,6 @@ func (o *outcome) seconds(at int64) *float64 {
 	if at == 0 {
 		return nil
 	}
-	s := float64(at-o.line.First) / 1e9
+	s := float64(at-cmp.Or(o.line.First, o.account.Since)) / 1e9 // a killed run may have no event
 	return &s
 }

@@ -5,19 +5,25 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
 
 	"firedrill/experiments"
 	"firedrill/experiments/expect"
 	"firedrill/experiments/verdict"
 )
 
-// Of judges a plan's trials. It needs one source for each trial; a missing one
-// is a trial whose journal cannot be read.
-func Of(p *experiments.Plan, sources []Source) verdict.Verdict {
+// Of judges a plan's trials from their journals alone. It needs one source for
+// each trial; a missing one is a trial whose journal cannot be read.
+func Of(p *experiments.Plan, sources []Source) verdict.Verdict { return OfRun(p, sources, nil) }
+
+// OfRun is Of with the text of the guards' ledger beside the journals.
+func OfRun(p *experiments.Plan, sources []Source, ledger []byte) verdict.Verdict {
+	return judge(p, sources, parseLedger(ledger))
+}
+
+func judge(p *experiments.Plan, sources []Source, l ledger) verdict.Verdict {
 	trials := make([]*outcome, 0, len(sources))
-	for _, src := range sources {
-		trials = append(trials, judgeTrial(p, src))
+	for i, src := range sources {
+		trials = append(trials, judgeTrial(p.Trial(i+1), src, l, i))
 	}
 	if len(trials) == 0 {
 		return verdict.Verdict{SchemaVersion: verdict.SchemaVersion, Name: p.Name, Verdict: verdict.Error,
@@ -34,6 +40,7 @@ func Of(p *experiments.Plan, sources []Source) verdict.Verdict {
 		SteadyState:  mergeRows(trials, func(o *outcome) []verdict.Row { return o.steady }),
 		Replay:       mergeReplays(replays(trials)),
 		Warnings:     slices.Clone(p.Warnings),
+		Standing:     l.standing(),
 	}
 	decides.facts(&v)
 	if left > 0 {
@@ -140,6 +147,9 @@ func unexpected(v *verdict.Verdict, trials []*outcome) string {
 	}
 	for i, t := range trials {
 		if t.word != verdict.Fail {
+			if len(trials) == 1 {
+				return "came to " + string(t.word) // the reason says why
+			}
 			return fmt.Sprintf("trial %d came to %s: %s", i+1, t.word, t.reason)
 		}
 		if t.rowless > 0 { // a failure without its evidence is no more green than a pass
@@ -191,82 +201,4 @@ func replays(trials []*outcome) []verdict.Replay {
 		out = append(out, t.replay)
 	}
 	return out
-}
-
-// lateRecovery is how late a recovery may begin before the verdict says so.
-const lateRecovery = 250 * time.Millisecond
-
-// facts writes what happened in this trial.
-func (o *outcome) facts(v *verdict.Verdict) {
-	l := o.line
-	v.Origin, v.Started, v.Version = l.First, o.started, o.version
-	if l.First != 0 {
-		v.Duration = float64(l.EndAt()-l.First) / 1e9
-	}
-	v.Phases, v.Faults, v.Clean = []verdict.Phase{}, []verdict.Fault{}, []verdict.Check{}
-	for i, p := range l.Phases {
-		if p.Name == expect.End {
-			continue
-		}
-		end := l.Last
-		if i+1 < len(l.Phases) {
-			end = l.Phases[i+1].At
-		}
-		v.Phases = append(v.Phases, verdict.Phase{Name: p.Name, Start: float64(p.At-l.First) / 1e9, End: float64(end-l.First) / 1e9})
-	}
-	for _, f := range o.plan.Faults {
-		life := o.life(f)
-		v.Faults = append(v.Faults, verdict.Fault{
-			ID: f.ID, On: f.On, Kind: f.Kind, Text: f.Text, Links: f.Links, Nodes: f.Nodes, Undo: f.Undo,
-			Ordered: o.seconds(life.Ordered), Applied: o.seconds(life.Applied), Proved: o.seconds(life.Proved),
-			Lifted: o.seconds(life.Lifted), Verified: o.seconds(life.Verified),
-			Touched: life.Touched, Untouched: life.Untouched, Evidence: evidence(life),
-		})
-	}
-	for _, c := range l.Cleans {
-		v.Clean = append(v.Clean, verdict.Check{What: c.Text, OK: c.OK, Note: c.Note})
-	}
-	if s := l.Load; s != nil {
-		v.Load = verdict.Load{Planned: s.Planned, Sent: s.Sent, Skipped: s.Skipped,
-			LagP50: s.LagP50, LagP99: s.LagP99, LagMax: s.LagMax, MaxOpen: s.MaxInFlight}
-	}
-	v.Stopped = o.stopped()
-	fault, ok1 := l.Start(expect.Faulting)
-	recovery, ok2 := l.Start(expect.Recovery)
-	if late := time.Duration(recovery - fault - int64(o.plan.Phases.Fault)); ok1 && ok2 && late > lateRecovery {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("recovery began %s after its planned instant, because the lifts took so long", late.Round(time.Millisecond)))
-	}
-}
-
-func evidence(l expect.Life) string {
-	switch {
-	case l.Evidence != "":
-		return l.Evidence
-	case l.Proved != 0:
-		return "seen at the wire"
-	case l.Applied == 0:
-		return "never applied"
-	}
-	return "nothing was seen at the wire"
-}
-
-// stopped says who ended the run, and how long the lifts took from then.
-func (o *outcome) stopped() *verdict.Stopped {
-	if len(o.line.Aborts) == 0 {
-		return nil
-	}
-	a := o.line.Aborts[0]
-	s := &verdict.Stopped{By: a.Who, Reason: a.Text}
-	if at := o.seconds(a.At); at != nil {
-		s.At = *at
-	}
-	for _, l := range o.line.Faults {
-		if l.Lifted >= a.At && l.Applied != 0 {
-			took := float64(l.Lifted-a.At) / 1e9
-			if s.LiftedIn == nil || took > *s.LiftedIn {
-				s.LiftedIn = &took
-			}
-		}
-	}
-	return s
 }

@@ -46,6 +46,7 @@ type Verdict struct {
 	Load         Load     `json:"load"`
 	Replay       Replay   `json:"replay"`
 	Clean        []Check  `json:"clean"`
+	Standing     []string `json:"standing,omitempty"` // what the ledger shows as never undone: recover is for it
 	Warnings     []string `json:"warnings,omitempty"`
 	Exit         int      `json:"exit"`
 }
@@ -114,6 +115,10 @@ type Fault struct {
 	Untouched int      `json:"untouched"` // connections open meanwhile that passed nothing and so felt nothing
 	Undo      string   `json:"undo"`      // how it is undone, in words
 	Evidence  string   `json:"evidence"`  // what proved it, or why nothing did
+
+	LiftedBy   string `json:"liftedBy,omitempty"`   // guard, takeover or recover where the run itself did not lift it in its time
+	VerifiedBy string `json:"verifiedBy,omitempty"` // guard or recover where the run did not see at the wire that it is gone
+	Note       string `json:"note,omitempty"`       // what the instants do not say of its end
 }
 
 // Phase is a stretch of the run.

@@ -77,7 +77,7 @@ func recoverRun(runID, runDir string) (Recovered, error) {
 	if err != nil {
 		return r, err
 	}
-	mended, err := ledger.void(runDir, "its processes are gone")
+	mended, err := ledger.void(runDir, whyProcessesGone)
 	r.Mended = mended
 	if r.Text = "nothing stood"; len(mended) > 0 {
 		r.Text = "gone with its processes: " + strings.Join(mended, ", ")

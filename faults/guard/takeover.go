@@ -109,7 +109,7 @@ func (c *Client) closeLedger(a Abort) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.void(c.o.RunDir, "the guard is gone")
+	_, err = l.void(c.o.RunDir, whyGuardGone)
 	if err == nil {
 		err = l.append(Entry{Kind: lineAbort, Abort: &a})
 	}

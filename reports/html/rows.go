@@ -114,7 +114,7 @@ type faultView struct {
 	Evidence, Undo           string
 	Where                    string
 	Clean                    bool
-	Problem                  string
+	Problem, Note            string
 }
 
 func newFault(f verdict.Fault) faultView {
@@ -124,7 +124,7 @@ func newFault(f verdict.Fault) faultView {
 		Lifted: instant(f.Lifted), Verified: instant(f.Verified),
 		InForce: reports.Unknown,
 		Touched: reports.Count(float64(f.Touched)), Untouched: reports.Count(float64(f.Untouched)),
-		Evidence: f.Evidence, Undo: f.Undo,
+		Evidence: f.Evidence, Undo: f.Undo, Note: f.Note,
 		Where: strings.Join(append(append([]string{}, f.Nodes...), f.Links...), ", "),
 		Clean: f.Verified != nil || f.Applied == nil,
 	}

@@ -129,22 +129,32 @@ func (p *printer) faults(v verdict.Verdict) {
 	p.line("%s", p.paint(bold, "FAULTS"))
 	for _, f := range v.Faults {
 		badge := reports.BadgeOfWord(verdict.Pass)
-		if f.Verified == nil || f.Proved == nil {
+		if f.Lifted == nil || f.Verified == nil || f.Proved == nil {
 			badge = reports.BadgeOfWord(verdict.Fail)
 		}
-		var steps []string
-		for _, s := range []struct {
-			word string
-			at   *float64
-		}{{"applied", f.Applied}, {"proved", f.Proved}, {"lifted", f.Lifted}, {"verified", f.Verified}} {
-			if s.at == nil {
-				steps = append(steps, "not "+s.word)
-			} else {
-				steps = append(steps, s.word+" "+reports.Instant(*s.at))
-			}
+		p.listed(p.paint(colours[badge.Tone], badge.Symbol), name(reports.FaultName(f)), steps(f))
+		if f.Note != "" && f.LiftedBy+f.VerifiedBy == "" { // else the instants say it
+			p.block(6, dim, sentence(f.Note))
 		}
-		p.listed(p.paint(colours[badge.Tone], badge.Symbol), name(reports.FaultName(f)), strings.Join(steps, ", "))
 	}
+}
+
+// steps are the instants of a fault in a line, with who brought them about if
+// that was not the run in its time.
+func steps(f verdict.Fault) string {
+	var steps []string
+	for _, s := range []struct {
+		word string
+		at   *float64
+		by   string
+	}{{"applied", f.Applied, ""}, {"proved", f.Proved, ""}, {"lifted", f.Lifted, f.LiftedBy}, {"verified", f.Verified, f.VerifiedBy}} {
+		if s.at == nil {
+			steps = append(steps, "not "+s.word)
+		} else {
+			steps = append(steps, s.word+" "+reports.Instant(*s.at)+reports.By(s.by))
+		}
+	}
+	return strings.Join(steps, ", ")
 }
 
 // listed writes a symbol, a head and a text: on one line where it fits.
