@@ -22,10 +22,11 @@ type Streams struct {
 
 // app is one call of the command line.
 type app struct {
-	Streams
-	state  string // --state-dir
-	output string // -o
-	exit   int    // what the verb came to
+	Out, Err *stream
+	Getenv   func(string) string
+	state    string // --state-dir
+	output   string // -o
+	exit     int    // what the verb came to
 }
 
 // verbs has every verb.
@@ -38,15 +39,17 @@ var verbs = []func(*app) *cobra.Command{
 
 // Execute carries out one command line and returns the exit code.
 func Execute(ctx context.Context, args []string, s Streams) int {
-	a := &app{Streams: s}
+	defer withoutPipeSignal()()
+	a := &app{Out: &stream{file: s.Out}, Err: &stream{file: s.Err}, Getenv: s.Getenv}
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	if err := root.ExecuteContext(ctx); err != nil {
-		return a.report(err)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	verb, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		return a.settle(verb, a.report(err))
 	}
-	return a.exit
+	return a.settle(verb, a.exit)
 }
 
 func (a *app) root() *cobra.Command {

@@ -26,12 +26,12 @@ type screen struct {
 func (s *session) screen(d *drill.Drill, id string) *screen {
 	v := &screen{began: time.Now(), updates: make(chan measure.Update, 256), done: make(chan struct{})}
 	if !s.quiet {
-		o := text.Detect(s.Err, s.Getenv)
+		o := text.Detect(s.Err.file, s.Getenv)
 		if s.plain {
 			o.Redraw = false
 		}
 		v.progress = text.NewProgress(s.Err, o)
-		fmt.Fprintf(s.Err, "\n%s   (run %s; Ctrl-C lifts everything and stops)\n", reports.Visible(d.Plan.Name, 100), id)
+		fmt.Fprintf(s.Err, "%s   (run %s; Ctrl-C lifts everything and stops)\n", reports.Visible(d.Plan.Name, 100), id)
 		if d.Plan.Why != "" {
 			fmt.Fprintf(s.Err, "  %s\n", reports.Visible(d.Plan.Why, 200))
 		}
@@ -91,12 +91,14 @@ func (v *screen) show(u measure.Update) {
 
 // summary prints what each experiment came to, and last what the exit code means.
 func (s *session) summary(verdicts []verdict.Verdict, report string) error {
-	o := text.Detect(s.Out, s.Getenv)
-	for _, v := range verdicts {
+	o := text.Detect(s.Out.file, s.Getenv)
+	for i, v := range verdicts {
 		if len(verdicts) == 1 {
 			v.Report = report
 		}
-		fmt.Fprintln(s.Out)
+		if i > 0 {
+			fmt.Fprintln(s.Out)
+		}
 		if err := text.Summary(s.Out, v, o); err != nil {
 			return fmt.Errorf("print the summary: %w", err)
 		}

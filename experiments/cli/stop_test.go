@@ -48,7 +48,7 @@ func liftedInTime(t *testing.T, v verdict.Verdict) {
 
 func TestASignalLiftsEverythingAndIsReported(t *testing.T) {
 	quiet.Lock(t)
-	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			if sig.Ignored(signal) {
 				t.Skipf("%s is ignored here, as under nohup, and a run honours that", name)
