@@ -168,7 +168,7 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		if len(drills) > 1 {
 			own = fmt.Sprintf("%s.%d", id, i+1)
 		}
-		v, dir, err := s.one(ctx, d, own)
+		v, dir, err := s.one(ctx, d, own, i+1, len(drills))
 		if err != nil {
 			return err
 		}
@@ -178,9 +178,9 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 }
 
 // one runs one experiment with its progress, and writes its report.
-func (s *session) one(ctx context.Context, d *drill.Drill, id string) (verdict.Verdict, string, error) {
+func (s *session) one(ctx context.Context, d *drill.Drill, id string, i, n int) (verdict.Verdict, string, error) {
 	dir := filepath.Join(drill.RunsDir(s.state), id)
-	show := s.screen(d, id)
+	show := s.screen(d, id, i, n)
 	v, err := d.Run(ctx, drill.Conditions{ID: id, Dir: dir, StateDir: s.state, Notify: show.update})
 	show.end()
 	if err != nil {
@@ -227,6 +227,9 @@ func (s *session) conclude(id, title, intro string, verdicts []verdict.Verdict, 
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
+	}
+	if !s.quiet {
+		fmt.Fprintln(s.Err) // between the progress and the summary
 	}
 	return s.summary(verdicts, path)
 }

@@ -56,8 +56,13 @@ type Config struct {
 // a *Stop if possible, is the reason.
 func Run(ctx context.Context, c Config) {
 	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
-	if r.Notify == nil {
-		r.Notify = func(Update) {}
+	r.Notify = func(u Update) {
+		if u.At == 0 {
+			u.At = clock.Now()
+		}
+		if c.Notify != nil {
+			c.Notify(u)
+		}
 	}
 	asleep := clock.Suspended()
 	before := census()
