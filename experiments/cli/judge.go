@@ -52,8 +52,11 @@ func judgeCommand(a *app) *cobra.Command {
 // find is a run's folder; one that is not there is wrong usage.
 func (a *app) find(run string) (string, error) {
 	dir, err := drill.Find(a.state, run)
-	if err != nil {
-		return "", usagef("%v", err)
+	if err == nil {
+		return dir, nil
 	}
-	return dir, nil
+	if unusable := a.possibleState(); unusable != nil {
+		return "", unusable
+	}
+	return "", usagef("%v", err)
 }

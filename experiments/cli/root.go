@@ -12,6 +12,7 @@ import (
 	"firedrill/experiments"
 	"firedrill/experiments/drill"
 	"firedrill/experiments/verdict"
+	"firedrill/reports"
 )
 
 // Streams are where a command reads from and writes to.
@@ -112,8 +113,16 @@ func (a *app) report(err error) int {
 	if strings.HasPrefix(err.Error(), "unknown command") {
 		code = verdict.ExitUsage
 	}
-	fmt.Fprintf(a.Err, "firedrill: %v\n", err)
+	a.tell(err)
 	return code
+}
+
+// tell prints an error, and what to do about it.
+func (a *app) tell(err error) {
+	fmt.Fprintf(a.Err, "firedrill: %v\n", err)
+	if advice := reports.Advice(err.Error()); advice != "" {
+		fmt.Fprintf(a.Err, "  %s\n", advice)
+	}
 }
 
 // problems prints everything that is wrong with a file.

@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"firedrill/experiments"
 	"firedrill/experiments/drill"
-	"firedrill/experiments/verdict"
 )
 
 // runFlags are the choices of run and gate.
@@ -142,94 +137,4 @@ func reportPaths(flags []string) (map[string]string, error) {
 		out[kind] = path
 	}
 	return out, nil
-}
-
-// session is a row of experiments with one report at its end.
-type session struct {
-	*app
-	quiet, plain bool
-	reports      map[string]string // kind → path
-}
-
-// run carries the experiments out one after the other. The exit code is the
-// merge of theirs.
-func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro string) error {
-	s.recoverFirst(ctx)
-	id := drill.NewID(time.Now())
-	ctx, hear := listen(ctx, s.Err)
-	defer hear()
-	var verdicts []verdict.Verdict
-	var dirs []string
-	for i, d := range drills {
-		if ctx.Err() != nil {
-			break
-		}
-		own := id
-		if len(drills) > 1 {
-			own = fmt.Sprintf("%s.%d", id, i+1)
-		}
-		v, dir, err := s.one(ctx, d, own, i+1, len(drills))
-		if err != nil {
-			return err
-		}
-		verdicts, dirs = append(verdicts, v), append(dirs, dir)
-	}
-	return s.conclude(id, title, intro, verdicts, dirs)
-}
-
-// one runs one experiment with its progress, and writes its report.
-func (s *session) one(ctx context.Context, d *drill.Drill, id string, i, n int) (verdict.Verdict, string, error) {
-	dir := filepath.Join(drill.RunsDir(s.state), id)
-	show := s.screen(d, id, i, n)
-	v, err := d.Run(ctx, drill.Conditions{ID: id, Dir: dir, StateDir: s.state, Notify: show.update})
-	show.end()
-	if err != nil {
-		return v, dir, fmt.Errorf("%s: %w", d.Path, err)
-	}
-	s.exit = verdict.MergeExit(s.exit, v.Exit)
-	page, err := drill.Page("", "", dir)
-	if err == nil {
-		err = drill.Render(page, "html", filepath.Join(dir, drill.ReportName))
-	}
-	if err != nil {
-		s.exit = verdict.MergeExit(s.exit, verdict.ExitError)
-		fmt.Fprintf(s.Err, "firedrill: no report: %v\n", err)
-	}
-	return v, dir, nil
-}
-
-// conclude prints the summaries and writes the reports that were asked for.
-func (s *session) conclude(id, title, intro string, verdicts []verdict.Verdict, dirs []string) error {
-	if len(verdicts) == 0 {
-		return nil
-	}
-	page, err := drill.Page(title, intro, dirs...)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dirs[0], drill.ReportName)
-	if len(dirs) > 1 {
-		path = filepath.Join(drill.RunsDir(s.state), id, drill.ReportName)
-		if err := drill.Render(page, "html", path); err != nil {
-			return err
-		}
-	}
-	for kind, to := range s.reports {
-		if err := drill.Render(page, kind, to); err != nil {
-			return err
-		}
-		if kind == "html" {
-			path = to
-		}
-	}
-	if s.output == "json" {
-		return printJSON(s.Out, page)
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if !s.quiet {
-		fmt.Fprintln(s.Err) // between the progress and the summary
-	}
-	return s.summary(verdicts, path)
 }

@@ -20,6 +20,7 @@ type screen struct {
 	trials   int
 	updates  chan measure.Update
 	done     chan struct{}
+	fates    fates
 
 	trial  int            // which one is under way, from 1
 	origin int64          // its second 0
@@ -58,9 +59,10 @@ func (s *session) screen(d *drill.Drill, id string, i, n int) *screen {
 	return v
 }
 
-// update takes news without ever making the run wait: counts may be lost, the
+// update keeps what became of the faults and takes news without ever making the run wait: counts may be lost, the
 // rest is too rare to fill the buffer.
 func (v *screen) update(u measure.Update) {
+	v.fates.hear(u)
 	select {
 	case v.updates <- u:
 	default:
@@ -148,7 +150,11 @@ func (s *session) summary(verdicts []verdict.Verdict, report string) error {
 		}
 	}
 	if len(verdicts) > 1 {
-		fmt.Fprintf(s.Out, "\nreport: %s\nexit code %d: %s\n", report, s.exit, verdict.Explain(s.exit))
+		fmt.Fprintln(s.Out)
+		if report != "" {
+			fmt.Fprintf(s.Out, "report: %s\n", report)
+		}
+		fmt.Fprintf(s.Out, "exit code %d: %s\n", s.exit, verdict.Explain(s.exit))
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (a *app) settle(c *cobra.Command, code int) int {
 	used, err := a.Out.fate()
 	switch {
 	case err != nil:
-		fmt.Fprintf(a.Err, "firedrill: standard output could not be written: %v: free space, or send it elsewhere\n", pathless(err))
+		fmt.Fprintf(a.Err, "firedrill: standard output could not be written: %v: send it elsewhere\n", pathless(err))
 	case used && discards(a.Out.file):
 		fmt.Fprintln(a.Err, "firedrill: standard output is closed: what was to be printed is lost")
 		if speakForThemselves[c.Name()] && a.output != "json" {

@@ -85,14 +85,31 @@ func TestAllErrorsOfAllFilesAreToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnUnwritableRunFolderIsAnError(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "state")
-	if err := os.WriteFile(state, nil, 0o644); err != nil {
+// A state folder in which nothing can be kept is found before the run says
+// that it begins, and by whoever looks there.
+func TestAnUnusableStateFolderIsToldFirst(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := call(t, t.TempDir(), "run", "--state-dir", state, file(t, short))
-	if code != verdict.ExitError || !strings.Contains(errs, state) {
-		t.Errorf("exit %d, want 4, naming the folder:\n%s", code, errs)
+	name := file(t, short)
+	for _, state := range []string{plain, filepath.Join(plain, "below")} {
+		for _, args := range [][]string{{"run", name}, {"gate", name}, {"status"}, {"status", "-o", "json"}, {"recover"}, {"judge", "last"}, {"report", "last"}} {
+			code, out, errs := call(t, t.TempDir(), append(args, "--state-dir", state)...)
+			if code != verdict.ExitError || !strings.Contains(errs, state) || strings.Count(errs, "--state-dir") != 1 {
+				t.Errorf("%v in %s: exit %d, want 4, one line that names the folder and what to do:\n%s", args, state, code, errs)
+			}
+			if strings.Contains(errs, "Ctrl-C") || strings.Contains(out, "no run is under way") || strings.Contains(errs, "recover: recover") {
+				t.Errorf("%v in %s:\n%s%s", args, state, errs, out)
+			}
+		}
+	}
+	state := filepath.Join(t.TempDir(), "not", "yet", "there")
+	if code, out, errs := call(t, t.TempDir(), "status", "--state-dir", state); code != 0 || !strings.Contains(out, "no run is under way") {
+		t.Errorf("a folder that can be made: exit %d\n%s%s", code, out, errs)
+	}
+	if _, err := os.Stat(state); err == nil {
+		t.Error("status made the folder")
 	}
 }
 

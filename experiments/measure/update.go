@@ -25,6 +25,7 @@ type Update struct {
 	Counts
 	Over bool // the load has ended: the counts are final
 
+	Number         int    // of the fault, in the plan
 	Fault, Instant string // the fault as written, and what became of it
 	Note           string // a sentence: about the fault, or alone
 	Stopped        *Stop

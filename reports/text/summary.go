@@ -207,6 +207,9 @@ func (p *printer) ending(v verdict.Verdict) {
 	if b.Tone == reports.Known {
 		p.block(2, dim, b.Note)
 	}
+	if advice := reports.Advice(v.Reason); advice != "" && v.Verdict == verdict.Error {
+		p.block(2, bold, "what to do: "+advice)
+	}
 	if v.Report != "" {
 		p.line("report %s", sentence(v.Report))
 	}
