@@ -38,12 +38,12 @@ func gateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return usagef("--label-filter %s: it is not a label filter such as `fast && !long`", filter)
 			}
+			if junit != "" {
+				f.reports = append(f.reports, "junit="+junit)
+			}
 			kinds, err := reportPaths(f.reports)
 			if err != nil {
 				return err
-			}
-			if junit != "" {
-				kinds["junit"] = junit
 			}
 			files, err := experimentsBelow(paths)
 			if err != nil {

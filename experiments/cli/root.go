@@ -61,42 +61,24 @@ func (a *app) root() *cobra.Command {
 			"under load, measures, lifts it again, and says whether the promises held.\n\n" +
 			"Start with `firedrill run`: the demonstration needs nothing but this program.",
 		SilenceUsage: true, SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no verb %q: see `firedrill --help`", args[0])
+				return noVerb(c, args[0])
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version: drill.Version(),
 	}
+	root.SetVersionTemplate(versionText())
 	root.PersistentFlags().StringVar(&a.state, "state-dir", "", "where runs are kept (default: $XDG_STATE_HOME/firedrill)")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%v: see `%s --help`", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(helpCommand())
 	for _, verb := range verbs {
 		root.AddCommand(verb(a))
 	}
+	completionOf(root)
 	return root
-}
-
-// usageError is wrong usage of the command line.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
-
-// args refuses a verb with too few or too many arguments.
-func args(least, most int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, got []string) error {
-		switch {
-		case len(got) < least:
-			return usagef("%s wants %s: see `%s --help`", c.Name(), what, c.CommandPath())
-		case most >= 0 && len(got) > most:
-			return usagef("%s takes %s, not %d arguments: see `%s --help`", c.Name(), what, len(got), c.CommandPath())
-		}
-		return nil
-	}
 }
 
 // report prints an error and says its exit code.

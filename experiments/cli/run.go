@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -134,7 +138,33 @@ func reportPaths(flags []string) (map[string]string, error) {
 		if !knownFormat(kind) {
 			return nil, usagef("--report %s: the kinds are %s", f, strings.Join(formatNames(), ", "))
 		}
+		if err := writable(path); err != nil {
+			return nil, usagef("--report %s: %v", f, err)
+		}
 		out[kind] = path
 	}
 	return out, nil
+}
+
+// writable says before a run whether its report can be written at its end.
+func writable(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return placed(err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder: name a file")
+	case err == nil && !info.Mode().IsRegular():
+		return nil // a pipe or device: opening it may wait for its reader
+	}
+	isNew := errors.Is(err, fs.ErrNotExist)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return pathless(err)
+	}
+	if err = f.Close(); err == nil && isNew {
+		err = os.Remove(path)
+	}
+	return err
 }

@@ -140,7 +140,7 @@ func (s *session) summary(verdicts []verdict.Verdict, report string) error {
 	o := text.Detect(s.Out.file, s.Getenv)
 	for i, v := range verdicts {
 		if len(verdicts) == 1 {
-			v.Report = report
+			v.Report, v.Exit = report, s.exit // not 0 where its report could not be written
 		}
 		if i > 0 {
 			fmt.Fprintln(s.Out)

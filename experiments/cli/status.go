@@ -67,11 +67,3 @@ func placesOf(f guard.ActiveFault) []string {
 	}
 	return f.Links
 }
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
