@@ -36,6 +36,9 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 	if err := s.writableState(); err != nil {
 		return err
 	}
+	if limit, few := openFiles(); few {
+		fmt.Fprintf(s.Err, "firedrill: only %d files may be open at once, a run may need more: raise it with `ulimit -n 65536`\n", limit)
+	}
 	s.recoverFirst(ctx)
 	id := drill.NewID(time.Now())
 	ctx, hear := listen(ctx, s.Err)

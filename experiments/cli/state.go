@@ -69,6 +69,20 @@ func (a *app) possibleState() error {
 	}
 }
 
+// enoughFiles is how many open files a modest run gets along with, the
+// connections of its system included.
+const enoughFiles = 256
+
+// openFiles is the limit of open files, and whether it is low. Who runs into
+// it sees connections fail, and not always the reason.
+func openFiles() (limit uint64, few bool) {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil {
+		return 0, false
+	}
+	return r.Cur, r.Cur < enoughFiles
+}
+
 // placed is a file error without its operation, the path first.
 func placed(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {

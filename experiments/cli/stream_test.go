@@ -127,3 +127,15 @@ func TestTheSummaryBeginsWithItself(t *testing.T) {
 		t.Errorf("exit %d, the first line is %q", code, first)
 	}
 }
+
+// A low limit of open files is told before the run, which may fail of it in
+// ways that do not name it.
+func TestALowLimitOfOpenFilesIsTold(t *testing.T) {
+	code, out, errs := shell(t, t.TempDir(), `ulimit -n 12; "$0" run "$1"`, file(t, short))
+	if code != verdict.ExitError || !strings.Contains(errs, "only 12 files may be open at once") {
+		t.Errorf("exit %d, want 4 and what the limit is:\n%s", code, errs)
+	}
+	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "too many open files") || !strings.Contains(said, "ulimit -n 65536") || !strings.Contains(said, "never ordered") {
+		t.Errorf("the summary says neither why nor what to do:\n%s", out)
+	}
+}

@@ -15,7 +15,7 @@ func Version() string {
 }
 
 func versionOf(version string, settings []debug.BuildSetting) string {
-	if version == "" {
+	if version == "" || strings.HasPrefix(version, "v0.0.0-") { // no release: the commit says more
 		version = "(devel)"
 	}
 	of := map[string]string{}

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"firedrill/experiments"
@@ -91,7 +92,9 @@ func (r *run) emit(e journal.Event) {
 }
 
 func (r *run) failure(format string, args ...any) {
-	r.emit(journal.Event{Kind: journal.Failure, Text: fmt.Sprintf(format, args...)})
+	// joined errors have a line each; a failure is one sentence
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")
+	r.emit(journal.Event{Kind: journal.Failure, Text: text})
 }
 
 // trial brings the system up, conducts the phases, and takes it down again.

@@ -132,6 +132,10 @@ func (p *printer) faults(v verdict.Verdict) {
 		if f.Verified == nil || f.Proved == nil {
 			badge = reports.BadgeOfWord(verdict.Fail)
 		}
+		if f.Ordered == nil && f.Applied == nil {
+			p.listed("-", name(reports.FaultName(f)), "never ordered: there is nothing to lift")
+			continue
+		}
 		var steps []string
 		for _, s := range []struct {
 			word string
