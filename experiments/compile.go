@@ -25,7 +25,7 @@ const (
 	MaxRequests = 2_000_000 // planned in one run
 	MaxRate     = 50_000    // requests a second
 	MaxTries    = 10_000    // for one user request, over all layers
-	maxTrials   = 100
+	MaxTrials   = 100       // of one experiment
 	maxReplicas = 100
 	maxLinks    = 4096
 	maxClients  = 10_000
@@ -167,8 +167,8 @@ func (c *compiler) header(o Options) {
 		c.given("trials", 1)
 	}
 	c.notZero("trials")
-	if p.Trials < 1 || p.Trials > maxTrials || e.Trials < 0 {
-		c.report("trials", fmt.Sprintf("%d trials: there may be 1 to %d", p.Trials, maxTrials), "")
+	if p.Trials < 1 || p.Trials > MaxTrials || e.Trials < 0 {
+		c.report("trials", fmt.Sprintf("%d trials: there may be 1 to %d", p.Trials, MaxTrials), "")
 	}
 	c.target(o)
 }

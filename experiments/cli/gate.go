@@ -60,7 +60,11 @@ func gateCommand(a *app) *cobra.Command {
 				}
 			}
 			if len(chosen) == 0 {
-				fmt.Fprintf(a.Err, "firedrill: of %d experiments none carries the labels %q: nothing was run\n", len(drills), filter)
+				why := fmt.Sprintf("of %s none carries the labels %q", counted(len(drills), "experiment"), filter)
+				if len(drills) == 0 {
+					why = "there is no experiment (*.yaml) below " + strings.Join(paths, ", ")
+				}
+				a.tell(fmt.Errorf("%s: nothing was run", why))
 				if failOnEmpty {
 					a.exit = verdict.ExitInvalid
 				}

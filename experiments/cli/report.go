@@ -48,6 +48,9 @@ func reportCommand(a *app) *cobra.Command {
 			if to == "" || to == "-" {
 				return format.Catalog[kind].Write(a.Out, page)
 			}
+			if err := writable(to); err != nil {
+				return usagef("--to %s: %v", to, err)
+			}
 			if err := drill.Render(page, kind, to); err != nil {
 				return err
 			}

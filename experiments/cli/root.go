@@ -101,7 +101,13 @@ func (a *app) report(err error) int {
 
 // tell prints an error, and what to do about it.
 func (a *app) tell(err error) {
-	fmt.Fprintf(a.Err, "firedrill: %v\n", err)
+	for i, line := range strings.Split(err.Error(), "\n") {
+		prefix := ""
+		if i == 0 {
+			prefix = "firedrill: "
+		}
+		fmt.Fprintln(a.Err, prefix+reports.Visible(line, reports.MaxText)) // names of files may hold anything
+	}
 	if advice := reports.Advice(err.Error()); advice != "" {
 		fmt.Fprintf(a.Err, "  %s\n", advice)
 	}
@@ -109,5 +115,5 @@ func (a *app) tell(err error) {
 
 // problems prints everything that is wrong with a file.
 func (a *app) problems(p experiments.Problems) {
-	fmt.Fprintln(a.Err, p.Error())
+	fmt.Fprint(a.Err, p.Error())
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,8 +35,8 @@ func (f *runFlags) register(c *cobra.Command) {
 // choices are what the flags change of a file.
 func (f *runFlags) choices(c *cobra.Command) (drill.Choices, error) {
 	out := drill.Choices{Trials: f.trials, Target: f.target}
-	if c.Flags().Changed("trials") && f.trials < 1 {
-		return out, usagef("--trials %d: a run has at least one trial", f.trials)
+	if c.Flags().Changed("trials") && (f.trials < 1 || f.trials > experiments.MaxTrials) {
+		return out, usagef("--trials %d: a run has 1 to %d trials", f.trials, experiments.MaxTrials)
 	}
 	if c.Flags().Changed("seed") {
 		out.Seed = &f.seed
@@ -46,7 +47,7 @@ func (f *runFlags) choices(c *cobra.Command) (drill.Choices, error) {
 	for _, s := range f.set {
 		setting, err := experiments.ParseSetting(s)
 		if err != nil {
-			return out, usagef("%v", err)
+			return out, usagef("%s", strings.TrimSpace(err.Error()))
 		}
 		out.Set = append(out.Set, setting)
 	}
@@ -118,6 +119,7 @@ func (a *app) load(files []string, choices drill.Choices) ([]*drill.Drill, error
 		if err != nil {
 			if first != nil {
 				a.report(first)
+				fmt.Fprintln(a.Err)
 			}
 			first = err
 			continue

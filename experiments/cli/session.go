@@ -59,7 +59,7 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		}
 	}
 	if left := len(drills) - len(results); left > 0 {
-		fmt.Fprintf(s.Err, "firedrill: of %d experiments the last %d were not run\n", len(drills), left)
+		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments\n", left, len(drills))
 	}
 	return s.conclude(id, title, intro, results)
 }

@@ -99,6 +99,8 @@ func TestWrongUsageSaysWhatToDo(t *testing.T) {
 		{[]string{"validate", os.DevNull}, "is not a regular file"},
 		{[]string{"validate", "-"}, "read from a file: name one"},
 		{[]string{"validate", ""}, "\"\": an experiment is read from a file"},
+		{[]string{"run", "--trials", "101", name}, "--trials 101: a run has 1 to 100 trials"},
+		{[]string{"validate", "red\x1b[31m.yaml"}, `red\x1b[31m.yaml: no such file`},
 		{[]string{"abort", "../../x"}, "is not under way"},
 		{[]string{"run", name, "--report", "html=" + dir}, "it is a folder"},
 		{[]string{"run", name, "--report", "html=" + filepath.Join(name, "below.html")}, "not a directory"},
@@ -302,8 +304,11 @@ func TestTheGateChoosesByLabel(t *testing.T) {
 	if code != 0 || err != nil || !strings.Contains(string(xml), `name="short"`) || strings.Contains(string(xml), `name="other"`) {
 		t.Errorf("exit %d, %v\n%s\n%s%s", code, err, xml, out, errs)
 	}
-	if code, _, errs := call(t, state, "gate", dir, "--label-filter", "nothing-has-this"); code != verdict.ExitInvalid || !strings.Contains(errs, "nothing was run") {
+	if code, _, errs := call(t, state, "gate", dir, "--label-filter", "nothing-has-this"); code != verdict.ExitInvalid || !strings.Contains(errs, "of 2 experiments none carries the labels") {
 		t.Errorf("an empty gate: exit %d\n%s", code, errs)
+	}
+	if code, _, errs := call(t, state, "gate", t.TempDir()); code != verdict.ExitInvalid || !strings.Contains(errs, "there is no experiment (*.yaml) below") {
+		t.Errorf("a gate of nothing: exit %d\n%s", code, errs)
 	}
 }
 
