@@ -59,8 +59,8 @@ func (s *session) screen(d *drill.Drill, id string, i, n int) *screen {
 	return v
 }
 
-// update keeps what became of the faults and takes news without ever making the run wait: counts may be lost, the
-// rest is too rare to fill the buffer.
+// update keeps what became of the faults, and takes news without ever making
+// the run wait: counts may be lost, the rest is too rare to fill the buffer.
 func (v *screen) update(u measure.Update) {
 	v.fates.hear(u)
 	select {
