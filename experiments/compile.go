@@ -25,7 +25,7 @@ const (
 	MaxRequests = 2_000_000 // planned in one run
 	MaxRate     = 50_000    // requests a second
 	MaxTries    = 10_000    // for one user request, over all layers
-	maxTrials   = 100
+	MaxTrials   = 100       // of one experiment
 	maxReplicas = 100
 	maxLinks    = 4096
 	maxClients  = 10_000
@@ -38,21 +38,24 @@ type compiler struct {
 	plan     *Plan
 	can      targets.Capability
 	problems Problems
-	// incomplete is set when nodes are missing because they were written
-	// wrongly: names that are not found then tell nothing.
+	// incomplete is set when nodes or links are missing because they were
+	// written wrongly: names that are not found then tell nothing.
 	incomplete bool
+	before     Problems // what decoding found
 }
 
 // Compile writes every default out, resolves every name, derives every seed.
 // Whatever cannot be run as written comes at once, as Problems.
 func Compile(e *Experiment, o Options) (*Plan, error) {
-	return compile(e, o, false)
+	return compile(e, o, nil)
 }
 
-func compile(e *Experiment, o Options, incomplete bool) (*Plan, error) {
-	c := &compiler{e: e, plan: &Plan{Version: PlanVersion}, incomplete: incomplete}
+func compile(e *Experiment, o Options, before Problems) (*Plan, error) {
+	c := &compiler{e: e, plan: &Plan{Version: PlanVersion}, before: before}
+	c.incomplete = c.doubtful("topology")
 	c.header(o)
 	c.topology()
+	c.incomplete = c.incomplete || c.told("topology")
 	c.load()
 	c.phases()
 	c.faults()
@@ -79,18 +82,28 @@ func (e *Experiment) shape(told Problems) Problems {
 	if len(told) == 0 {
 		return nil
 	}
-	_, err := compile(e, Options{}, slices.ContainsFunc(told, func(p Problem) bool { return strings.HasPrefix(p.Path, "topology") }))
+	_, err := compile(e, Options{}, told)
 	var found Problems
 	if !errors.As(err, &found) {
 		return nil
-	}
-	related := func(a, b string) bool {
-		return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 	}
 	return slices.DeleteFunc(found, func(p Problem) bool {
 		return slices.ContainsFunc(told, func(t Problem) bool {
 			return p.Path == "" || related(p.Path, t.Path) || t.Near != "" && related(p.Path, t.Near)
 		})
+	})
+}
+
+// related says whether one path is the other or within it.
+func related(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}
+
+// doubtful says whether a part of the file is wrong, misspelt or not decoded,
+// so that what does not fit it tells nothing.
+func (c *compiler) doubtful(path string) bool {
+	return c.told(path) || slices.ContainsFunc(c.before, func(p Problem) bool {
+		return p.Path == "" || related(p.Path, path) || p.Near != "" && related(p.Near, path)
 	})
 }
 
@@ -129,8 +142,12 @@ func (c *compiler) header(o Options) {
 		c.report("name", "the experiment has no `name`", "write for example `name: hung-backend-leaves-rotation`")
 	case len(e.Name) > longestName:
 		c.report("name", fmt.Sprintf("the name has %d bytes, the most is %d", len(e.Name), longestName), "tell the story in `why`")
-	case strings.ContainsFunc(e.Name, unicode.IsControl):
-		c.report("name", "a line break or control character in the name", "write it on one line")
+	case strings.ContainsFunc(e.Name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+	}):
+		c.report("name", "a line break, control character or invisible character in the name", "write it on one line, of letters, digits and signs")
+	case strings.ContainsAny(e.Name, `/\`) || strings.HasPrefix(e.Name, "."):
+		c.report("name", "the name reads like a path", "use lower-case letters, digits and hyphens, for example `hung-backend-leaves-rotation`")
 	}
 	for i, l := range e.Labels {
 		if strings.TrimSpace(l) == "" || strings.ContainsFunc(l, unicode.IsSpace) || strings.ContainsAny(l, "()!&|,") {
@@ -150,8 +167,8 @@ func (c *compiler) header(o Options) {
 		c.given("trials", 1)
 	}
 	c.notZero("trials")
-	if p.Trials < 1 || p.Trials > maxTrials || e.Trials < 0 {
-		c.report("trials", fmt.Sprintf("%d trials: there may be 1 to %d", p.Trials, maxTrials), "")
+	if p.Trials < 1 || p.Trials > MaxTrials || e.Trials < 0 {
+		c.report("trials", fmt.Sprintf("%d trials: there may be 1 to %d", p.Trials, MaxTrials), "")
 	}
 	c.target(o)
 }
@@ -195,10 +212,21 @@ func (c *compiler) expected() {
 	}
 	for i, path := range e.Because {
 		if !slices.ContainsFunc(slices.Concat(p.Expect, p.SteadyState), rowWithID(path)) {
-			c.report("because", fmt.Sprintf("`because` names `%s`, which is no row", path), fmt.Sprintf("there are expect.0 to expect.%d", len(p.Expect)-1))
+			c.report("because", fmt.Sprintf("`because` names `%s`, which is no row", path), rowNames(len(p.Expect)))
 		}
 		if slices.Index(e.Because, path) < i {
 			c.report("because", fmt.Sprintf("`because` names `%s` twice", path), "")
 		}
 	}
+}
+
+// rowNames are the expectations that there are.
+func rowNames(n int) string {
+	switch n {
+	case 0:
+		return "there are none"
+	case 1:
+		return "there is expect.0"
+	}
+	return fmt.Sprintf("there are expect.0 to expect.%d", n-1)
 }

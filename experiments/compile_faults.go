@@ -36,7 +36,7 @@ func (c *compiler) fault(i int) {
 		c.report(path+".for", "a fault of 0s does nothing", "write how long it stays, for example 3s")
 	case f.For == 0:
 		c.report(path, "the fault has no `for`", "write how long it stays, for example `for: 3s`")
-	case f.At+f.For > c.e.Phases.Fault:
+	case f.At+f.For > c.e.Phases.Fault && c.e.Phases.Fault > 0: // a phase without a length has a problem of its own
 		c.report(path+".for", fmt.Sprintf("the fault ends %s into the fault phase, which has %s", f.At+f.For, c.e.Phases.Fault), "shorten it, or lengthen `phases.fault`")
 	}
 	if f.Spec == nil {

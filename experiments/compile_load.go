@@ -26,7 +26,7 @@ const (
 func (c *compiler) load() {
 	l, out := c.e.Load, &c.plan.Load
 	if !c.e.Has("load") {
-		c.report("load", "the experiment has no load", "write for example `load: {to: balancer, rate: 400/s}`")
+		c.report("load", "the experiment has no load", fmt.Sprintf("write for example `load: {to: %s, rate: 400/s}`", c.someNode()))
 		return
 	}
 	if l.To == "" {
@@ -46,6 +46,19 @@ func (c *compiler) load() {
 	c.notZero("load.timeout")
 	c.routes()
 	c.rate()
+}
+
+// someNode is one that the load could go to.
+func (c *compiler) someNode() string {
+	for _, n := range c.e.Topology {
+		if n.Balancer != nil {
+			return n.Name
+		}
+	}
+	if len(c.e.Topology) > 0 {
+		return c.e.Topology[0].Name
+	}
+	return "balancer"
 }
 
 // word is a value of a closed set, its default if left out.
@@ -93,7 +106,7 @@ func (c *compiler) rate() {
 		c.report("load.rate", "a rate of 0/s is no load, and no load is no evidence", "write for example 400/s")
 	}
 	if p.Load.Rate > MaxRate {
-		c.report("load.rate", fmt.Sprintf("%s is more than %d/s, the most one generator is asked for", p.Load.Rate, MaxRate), "use a lower rate")
+		c.report("load.rate", fmt.Sprintf("%s is more than %d/s, the most one generator is asked for", p.Load.Rate, MaxRate), fmt.Sprintf("write at most %d/s", MaxRate))
 	}
 }
 
@@ -183,7 +196,7 @@ func (c *compiler) phases() {
 		c.report("phases.recovery", "no recovery: nothing would show that the system came back", "write for example `recovery: 5s`")
 	}
 	total := ph.Warmup + ph.Baseline + ph.Fault + shift + ph.Recovery
-	if n := c.plan.Load.Rate.PerSecond() * total.Seconds(); n > MaxRequests {
+	if n := c.plan.Load.Rate.PerSecond() * total.Seconds(); n > MaxRequests && !c.told("load.rate") {
 		c.report("load.rate", fmt.Sprintf("about %.0f requests in all, the most in a run is %d", n, MaxRequests), "shorten the phases or lower the rate")
 	}
 }

@@ -57,14 +57,13 @@ func (c *compiler) row(r RowEntry, id string, use expect.Use) expect.Row {
 	}
 	path := document.Join(id, r.Measure)
 	out.Window = c.window(b, r.Measure, path, use)
-	before := len(c.problems)
 	if !b.Of.IsZero() {
 		links := definition.Of == expect.OfLink || definition.Of == expect.OfNodeOrLink && strings.Contains(b.Of.Text(), "->")
 		out.Of = c.resolve(b.Of, path+".of", links, false)
 	}
 	c.selectors(b, out, path, use)
 	for _, sentence := range expect.Validate(out, use) {
-		if len(c.problems) > before && strings.Contains(sentence, "needs `of`") {
+		if !b.Of.IsZero() && strings.Contains(sentence, "needs `of`") {
 			continue // the selector's own problem says it
 		}
 		message, hint := splitHint(sentence)
@@ -80,10 +79,19 @@ func (c *compiler) row(r RowEntry, id string, use expect.Use) expect.Row {
 	return out
 }
 
-// splitHint takes a sentence `what is wrong: what to do` apart.
+// splitHint takes a sentence `what is wrong: what to do` apart. A colon within
+// quoted words is not the one.
 func splitHint(s string) (message, hint string) {
-	message, hint, _ = strings.Cut(s, ": ")
-	return message, hint
+	for from := 0; ; {
+		i := strings.Index(s[from:], ": ")
+		if i < 0 {
+			return s, ""
+		}
+		if at := from + i; strings.Count(s[:at], "`")%2 == 0 {
+			return s[:at], s[at+2:]
+		}
+		from += i + 2
+	}
 }
 
 // selectors checks the keys of a row that expect knows nothing of.

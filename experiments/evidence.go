@@ -41,7 +41,7 @@ func (c *compiler) evidence() {
 // enough compares the planned requests of a window with the row's least evidence.
 func (c *compiler) enough(arrivals []Arrival, r expect.Row, w span, where, phase string) {
 	d := expect.Catalog[r.Measure]
-	if !d.Requests || c.told(r.ID) || c.told("phases") || c.told("faults") {
+	if !d.Requests || c.told(r.ID) || c.doubtful("phases") || c.doubtful("load") || c.told("faults") {
 		return
 	}
 	n := 0

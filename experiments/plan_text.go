@@ -94,7 +94,8 @@ func (b *planText) timeLine() {
 	}
 	b.say("  %s", strings.Join(marks, ", "))
 	if ph.Shift > 0 {
-		b.say("  the fault phase is longer than written by %s, the longest check interval", ph.Shift)
+		b.say("  the fault phase takes %s: the %s of the file and %s, the longest check interval, by", ph.Fault, ph.Fault-ph.Shift, ph.Shift)
+		b.say("  which a trial may shift its faults against the checks without leaving the phase")
 	}
 }
 

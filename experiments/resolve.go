@@ -111,20 +111,29 @@ func (c *compiler) named(name, path string, links bool) []string {
 	switch {
 	case c.incomplete && c.written(name) && len(t.Replicas(name)) == 0 && len(t.Covered(name)) == 0:
 		return nil
+	case len(t.Nodes) == 0:
+		return nil // that there is no topology was said
 	case links && !isLink:
+		if len(t.Replicas(name)) == 0 {
+			c.report(path, fmt.Sprintf("`%s` is not in the topology, and a link is wanted here", name), "name a link: "+c.linkNames())
+			return nil
+		}
 		hint := "name a link: " + c.linkNames()
-		if near := t.Replicas(name); len(near) > 0 {
-			hint = fmt.Sprintf("write for example `%s`", c.linkTo(name))
+		if link := c.linkTo(name); link != "" {
+			hint = fmt.Sprintf("write for example `%s`", link)
 		}
 		c.report(path, fmt.Sprintf("`%s` is a node, and a link is wanted here", name), hint)
 		return nil
 	case !links && isLink:
-		_, to, _ := strings.Cut(name, "->")
-		c.report(path, fmt.Sprintf("`%s` is a link, and a node is wanted here", name), fmt.Sprintf("write for example `%s`", to))
+		hint := "there are " + shortList(c.everything(false))
+		if _, to, _ := strings.Cut(name, "->"); len(t.Replicas(to)) > 0 {
+			hint = fmt.Sprintf("write for example `%s`", to)
+		}
+		c.report(path, fmt.Sprintf("`%s` is a link, and a node is wanted here", name), hint)
 		return nil
 	case links:
 		out := t.Covered(name)
-		if len(out) == 0 {
+		if len(out) == 0 && !c.unknownEnd(name, path) {
 			c.report(path, fmt.Sprintf("there is no link `%s`", name), "there are "+c.linkNames())
 		}
 		return out
@@ -135,6 +144,20 @@ func (c *compiler) named(name, path string, links bool) []string {
 		c.report(path, fmt.Sprintf("`%s` is not in the topology%s", name, document.DidYouMean(name, known)), "there are "+shortList(c.everything(false)))
 	}
 	return out
+}
+
+// unknownEnd reports the ends of a link that are no nodes.
+func (c *compiler) unknownEnd(link, path string) bool {
+	known := append(append(c.names(), targets.Load), c.everything(false)...)
+	found := false
+	for _, end := range strings.SplitN(link, "->", 2) {
+		if slices.Contains(known, end) {
+			continue
+		}
+		found = true
+		c.report(path, fmt.Sprintf("`%s` is not in the topology%s", end, document.DidYouMean(end, known)), "there are the links "+c.linkNames())
+	}
+	return found
 }
 
 // written says whether the file has the node of a name, or the nodes of a
@@ -149,7 +172,7 @@ func (c *compiler) written(name string) bool {
 	return true
 }
 
-// linkTo is the shortest link that ends at a node.
+// linkTo is the shortest link that ends at a node; empty if there is none.
 func (c *compiler) linkTo(name string) string {
 	for _, l := range c.plan.Topology.Links {
 		to := c.plan.Topology.Node(l.To)
@@ -161,7 +184,7 @@ func (c *compiler) linkTo(name string) string {
 			return from + "->" + name
 		}
 	}
-	return "balancer->" + name
+	return ""
 }
 
 // linkNames are the links by the names of their nodes.

@@ -81,6 +81,12 @@ func (b *NodeBlock) decode(d *document.Decoder, n *document.Node, path string) {
 	}
 	kind := n.Get("kind")
 	if kind == nil {
+		for _, e := range n.Entries {
+			if at := document.Join(path, e.Key); document.Nearest(e.Key, []string{"kind"}) != "" {
+				d.Unknown(e, at, []string{"kind"}, nil)
+				return
+			}
+		}
 		d.Report(n, path, fmt.Sprintf("`%s` has no `kind`", b.Name), "write `kind: balancer` or `kind: service`")
 		return
 	}

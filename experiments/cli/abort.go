@@ -36,7 +36,7 @@ func abortCommand(a *app) *cobra.Command {
 				return usagef("run %s is not under way: see `firedrill status`", id)
 			}
 			if err != nil {
-				return fmt.Errorf("abort run %s: %w", id, err)
+				return err // it says that the run was to be aborted
 			}
 			fmt.Fprintf(a.Out, "run %s: everything lifted %v after the order\n", id, time.Duration(done.Lifted-began).Round(time.Millisecond/10))
 			return nil

@@ -38,12 +38,12 @@ func gateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return usagef("--label-filter %s: it is not a label filter such as `fast && !long`", filter)
 			}
+			if junit != "" {
+				f.reports = append(f.reports, "junit="+junit)
+			}
 			kinds, err := reportPaths(f.reports)
 			if err != nil {
 				return err
-			}
-			if junit != "" {
-				kinds["junit"] = junit
 			}
 			files, err := experimentsBelow(paths)
 			if err != nil {
@@ -60,7 +60,11 @@ func gateCommand(a *app) *cobra.Command {
 				}
 			}
 			if len(chosen) == 0 {
-				fmt.Fprintf(a.Err, "firedrill: of %d experiments none carries the labels %q: nothing was run\n", len(drills), filter)
+				why := fmt.Sprintf("of %s none carries the labels %q", counted(len(drills), "experiment"), filter)
+				if len(drills) == 0 {
+					why = "there is no experiment (*.yaml) below " + strings.Join(paths, ", ")
+				}
+				a.tell(fmt.Errorf("%s: nothing was run", why))
 				if failOnEmpty {
 					a.exit = verdict.ExitInvalid
 				}

@@ -9,7 +9,6 @@ import (
 	"firedrill/experiments/drill"
 	"firedrill/experiments/trial"
 	"firedrill/experiments/verdict"
-	"firedrill/reports/text"
 )
 
 func judgeCommand(a *app) *cobra.Command {
@@ -56,34 +55,34 @@ func judgeCommand(a *app) *cobra.Command {
 
 // judged prints what runs came to, and where that was written.
 func (a *app) judged(all []verdict.Verdict) error {
-	o := text.Detect(a.Out, a.Getenv)
-	for _, v := range all {
-		fmt.Fprintln(a.Out)
-		if err := text.Summary(a.Out, v, o); err != nil {
-			return fmt.Errorf("print the summary: %w", err)
-		}
-		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(v.RunDir, trial.VerdictFile))
+	for i := range all {
+		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(all[i].RunDir, trial.VerdictFile))
+		all[i].Report = "" // a page that lies there is another verdict's
 	}
-	if len(all) > 1 {
-		fmt.Fprintf(a.Out, "\nexit code %d: %s\n", a.exit, verdict.Explain(a.exit))
-	}
-	return nil
+	s := &session{app: a}
+	return s.summary(all, "")
 }
 
 // find is a run's folder; one that is not there is wrong usage.
 func (a *app) find(run string) (string, error) {
 	dir, err := drill.Find(a.state, run)
-	if err != nil {
-		return "", usagef("%v", err)
+	if err == nil {
+		return dir, nil
 	}
-	return dir, nil
+	if unusable := a.possibleState(); unusable != nil {
+		return "", unusable
+	}
+	return "", usagef("%v", err)
 }
 
 // findAll is find for verbs that do all the runs of several files.
 func (a *app) findAll(run string) (drill.Found, error) {
 	f, err := drill.FindAll(a.state, run)
-	if err != nil {
-		return f, usagef("%v", err)
+	if err == nil {
+		return f, nil
 	}
-	return f, nil
+	if unusable := a.possibleState(); unusable != nil {
+		return f, unusable
+	}
+	return f, usagef("%v", err)
 }

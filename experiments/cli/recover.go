@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,7 +19,8 @@ func recoverCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			found, err := guard.Recover(c.Context(), a.state)
 			if err != nil {
-				return fmt.Errorf("recover: %w", err)
+				printRecovered(a.Out, found)
+				return cmp.Or(a.possibleState(), err)
 			}
 			if printRecovered(a.Out, found) == 0 {
 				fmt.Fprintln(a.Out, "nothing was left behind")

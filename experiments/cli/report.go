@@ -68,6 +68,9 @@ func reportCommand(a *app) *cobra.Command {
 
 // draw writes a page to a file, and says so.
 func (a *app) draw(page reports.Page, kind, to string) error {
+	if err := writable(to); err != nil {
+		return usagef("%s: %v", to, err)
+	}
 	if err := drill.Render(page, kind, to); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"firedrill/experiments"
 	"firedrill/experiments/drill"
 	"firedrill/experiments/verdict"
+	"firedrill/reports"
 )
 
 // Streams are where a command reads from and writes to.
@@ -22,10 +23,11 @@ type Streams struct {
 
 // app is one call of the command line.
 type app struct {
-	Streams
-	state  string // --state-dir
-	output string // -o
-	exit   int    // what the verb came to
+	Out, Err *stream
+	Getenv   func(string) string
+	state    string // --state-dir
+	output   string // -o
+	exit     int    // what the verb came to
 }
 
 // verbs has every verb.
@@ -38,15 +40,17 @@ var verbs = []func(*app) *cobra.Command{
 
 // Execute carries out one command line and returns the exit code.
 func Execute(ctx context.Context, args []string, s Streams) int {
-	a := &app{Streams: s}
+	defer withoutPipeSignal()()
+	a := &app{Out: &stream{file: s.Out}, Err: &stream{file: s.Err}, Getenv: s.Getenv}
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	if err := root.ExecuteContext(ctx); err != nil {
-		return a.report(err)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	verb, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		return a.settle(verb, a.report(err))
 	}
-	return a.exit
+	return a.settle(verb, a.exit)
 }
 
 func (a *app) root() *cobra.Command {
@@ -57,42 +61,24 @@ func (a *app) root() *cobra.Command {
 			"under load, measures, lifts it again, and says whether the promises held.\n\n" +
 			"Start with `firedrill run`: the demonstration needs nothing but this program.",
 		SilenceUsage: true, SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no verb %q: see `firedrill --help`", args[0])
+				return noVerb(c, args[0])
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version: drill.Version(),
 	}
+	root.SetVersionTemplate(versionText())
 	root.PersistentFlags().StringVar(&a.state, "state-dir", "", "where runs are kept (default: $XDG_STATE_HOME/firedrill)")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%v: see `%s --help`", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(helpCommand())
 	for _, verb := range verbs {
 		root.AddCommand(verb(a))
 	}
+	completionOf(root)
 	return root
-}
-
-// usageError is wrong usage of the command line.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
-
-// args refuses a verb with too few or too many arguments.
-func args(least, most int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, got []string) error {
-		switch {
-		case len(got) < least:
-			return usagef("%s wants %s: see `%s --help`", c.Name(), what, c.CommandPath())
-		case most >= 0 && len(got) > most:
-			return usagef("%s takes %s, not %d arguments: see `%s --help`", c.Name(), what, len(got), c.CommandPath())
-		}
-		return nil
-	}
 }
 
 // report prints an error and says its exit code.
@@ -109,11 +95,25 @@ func (a *app) report(err error) int {
 	if strings.HasPrefix(err.Error(), "unknown command") {
 		code = verdict.ExitUsage
 	}
-	fmt.Fprintf(a.Err, "firedrill: %v\n", err)
+	a.tell(err)
 	return code
+}
+
+// tell prints an error, and what to do about it.
+func (a *app) tell(err error) {
+	for i, line := range strings.Split(err.Error(), "\n") {
+		prefix := ""
+		if i == 0 {
+			prefix = "firedrill: "
+		}
+		fmt.Fprintln(a.Err, prefix+reports.Visible(line, reports.MaxText)) // names of files may hold anything
+	}
+	if advice := reports.Advice(err.Error()); advice != "" {
+		fmt.Fprintf(a.Err, "  %s\n", advice)
+	}
 }
 
 // problems prints everything that is wrong with a file.
 func (a *app) problems(p experiments.Problems) {
-	fmt.Fprintln(a.Err, p.Error())
+	fmt.Fprint(a.Err, p.Error())
 }

@@ -1,17 +1,17 @@
 package cli
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"firedrill/experiments"
 	"firedrill/experiments/drill"
-	"firedrill/experiments/verdict"
 )
 
 // runFlags are the choices of run and gate.
@@ -35,8 +35,8 @@ func (f *runFlags) register(c *cobra.Command) {
 // choices are what the flags change of a file.
 func (f *runFlags) choices(c *cobra.Command) (drill.Choices, error) {
 	out := drill.Choices{Trials: f.trials, Target: f.target}
-	if c.Flags().Changed("trials") && f.trials < 1 {
-		return out, usagef("--trials %d: a run has at least one trial", f.trials)
+	if c.Flags().Changed("trials") && (f.trials < 1 || f.trials > experiments.MaxTrials) {
+		return out, usagef("--trials %d: a run has 1 to %d trials", f.trials, experiments.MaxTrials)
 	}
 	if c.Flags().Changed("seed") {
 		out.Seed = &f.seed
@@ -47,7 +47,7 @@ func (f *runFlags) choices(c *cobra.Command) (drill.Choices, error) {
 	for _, s := range f.set {
 		setting, err := experiments.ParseSetting(s)
 		if err != nil {
-			return out, usagef("%v", err)
+			return out, usagef("%s", strings.TrimSpace(err.Error()))
 		}
 		out.Set = append(out.Set, setting)
 	}
@@ -119,6 +119,7 @@ func (a *app) load(files []string, choices drill.Choices) ([]*drill.Drill, error
 		if err != nil {
 			if first != nil {
 				a.report(first)
+				fmt.Fprintln(a.Err)
 			}
 			first = err
 			continue
@@ -139,94 +140,33 @@ func reportPaths(flags []string) (map[string]string, error) {
 		if !knownFormat(kind) {
 			return nil, usagef("--report %s: the kinds are %s", f, strings.Join(formatNames(), ", "))
 		}
+		if err := writable(path); err != nil {
+			return nil, usagef("--report %s: %v", f, err)
+		}
 		out[kind] = path
 	}
 	return out, nil
 }
 
-// session is a row of experiments with one report at its end.
-type session struct {
-	*app
-	quiet, plain bool
-	reports      map[string]string // kind → path
-}
-
-// run carries the experiments out one after the other. The exit code is the
-// merge of theirs.
-func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro string) error {
-	s.recoverFirst(ctx)
-	id := drill.NewID(time.Now())
-	ctx, hear := listen(ctx, s.Err)
-	defer hear()
-	var verdicts []verdict.Verdict
-	var dirs []string
-	for i, d := range drills {
-		if ctx.Err() != nil {
-			break
-		}
-		own := id
-		if len(drills) > 1 {
-			own = fmt.Sprintf("%s.%d", id, i+1)
-		}
-		v, dir, err := s.one(ctx, d, own)
-		if err != nil {
-			return err
-		}
-		verdicts, dirs = append(verdicts, v), append(dirs, dir)
+// writable says before a run whether its report can be written at its end.
+func writable(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return placed(err)
 	}
-	return s.conclude(id, title, intro, verdicts, dirs)
-}
-
-// one runs one experiment with its progress, and writes its report.
-func (s *session) one(ctx context.Context, d *drill.Drill, id string) (verdict.Verdict, string, error) {
-	dir := filepath.Join(drill.RunsDir(s.state), id)
-	show := s.screen(d, id)
-	v, err := d.Run(ctx, drill.Conditions{ID: id, Dir: dir, StateDir: s.state, Notify: show.update})
-	show.end()
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder: name a file")
+	case err == nil && !info.Mode().IsRegular():
+		return nil // a pipe or device: opening it may wait for its reader
+	}
+	isNew := errors.Is(err, fs.ErrNotExist)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
-		return v, dir, fmt.Errorf("%s: %w", d.Path, err)
+		return pathless(err)
 	}
-	s.exit = verdict.MergeExit(s.exit, v.Exit)
-	page, err := drill.Page("", "", dir)
-	if err == nil {
-		err = drill.Render(page, "html", filepath.Join(dir, drill.ReportName))
+	if err = f.Close(); err == nil && isNew {
+		err = os.Remove(path)
 	}
-	if err != nil {
-		s.exit = verdict.MergeExit(s.exit, verdict.ExitError)
-		fmt.Fprintf(s.Err, "firedrill: no report: %v\n", err)
-	}
-	return v, dir, nil
-}
-
-// conclude prints the summaries and writes the reports that were asked for.
-func (s *session) conclude(id, title, intro string, verdicts []verdict.Verdict, dirs []string) error {
-	if len(verdicts) == 0 {
-		return nil
-	}
-	page, err := drill.Page(title, intro, dirs...)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dirs[0], drill.ReportName)
-	if len(dirs) > 1 {
-		path = filepath.Join(drill.RunsDir(s.state), id, drill.ReportName)
-		if err := drill.Render(page, "html", path); err != nil {
-			return err
-		}
-	}
-	for kind, to := range s.reports {
-		if err := drill.Render(page, kind, to); err != nil {
-			return err
-		}
-		if kind == "html" {
-			path = to
-		}
-	}
-	if s.output == "json" {
-		return printJSON(s.Out, page)
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	return s.summary(verdicts, path)
+	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -32,8 +33,13 @@ func versionCommand(a *app) *cobra.Command {
 		Short: "print the version",
 		Args:  args(0, 0, "no argument"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(a.Out, "firedrill %s %s/%s %s\n", drill.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := io.WriteString(a.Out, versionText())
 			return err
 		},
 	}
+}
+
+// versionText is the program's version, what it was built from and by what.
+func versionText() string {
+	return fmt.Sprintf("firedrill %s\n%s, %s/%s\n", drill.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -13,17 +13,22 @@ import (
 	"firedrill/experiments/verdict"
 )
 
-// names of the signals that stop a run.
-var stopping = map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
+// stopping has the signals that stop a run: their names, and what sends them.
+var stopping = map[os.Signal]measure.Stop{
+	os.Interrupt:    {By: "SIGINT", Reason: "interrupted (Ctrl-C)"},
+	syscall.SIGTERM: {By: "SIGTERM", Reason: "the process was told to end"},
+	syscall.SIGHUP:  {By: "SIGHUP", Reason: "the terminal was closed"},
+	syscall.SIGQUIT: {By: "SIGQUIT", Reason: "the process was told to quit (Ctrl-\\)"},
+}
 
-// listen ends the context at the first SIGINT, SIGTERM or SIGHUP. At the
+// listen ends the context at the first signal that stops a run. At the
 // second the program leaves at once: the guard lifts what is left, but nobody
 // here has seen it, so the exit code is 6. An inherited ignore of SIGHUP
 // (nohup) is honoured. The returned function stops listening.
 func listen(ctx context.Context, say io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	heard := make(chan os.Signal, 2)
-	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(heard, syscall.SIGHUP)
 	}
@@ -37,7 +42,8 @@ func listen(ctx context.Context, say io.Writer) (context.Context, func()) {
 					fmt.Fprintf(say, "\nleaving at once: the guard lifts what is left (exit code %d: %s)\n", verdict.ExitUnverified, verdict.Explain(verdict.ExitUnverified))
 					os.Exit(verdict.ExitUnverified)
 				}
-				cancel(&measure.Stop{By: stopping[s], Reason: "stopped by " + stopping[s]})
+				stop := stopping[s]
+				cancel(&stop)
 			case <-over:
 				return
 			}

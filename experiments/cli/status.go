@@ -28,6 +28,7 @@ func statusCommand(a *app) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("status: %w", err)
 			}
+			unusable := a.possibleState()
 			if a.output == "json" {
 				if runs == nil {
 					runs = []guard.Run{}
@@ -35,23 +36,28 @@ func statusCommand(a *app) *cobra.Command {
 				if err := json.NewEncoder(a.Out).Encode(runs); err != nil {
 					return fmt.Errorf("status: %w", err)
 				}
-				return nil
+				return unusable
 			}
-			if len(runs) == 0 {
+			if len(runs) == 0 && unusable == nil {
 				fmt.Fprintln(a.Out, "no run is under way, 0 faults active")
 			}
 			for _, r := range runs {
-				fmt.Fprintf(a.Out, "run %s: %d links, %d faults active\n", r.RunID, len(r.Links), len(r.Faults))
-				for _, f := range r.Faults {
-					left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
-					fmt.Fprintf(a.Out, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
-				}
+				a.printRun(r)
 			}
-			return nil
+			return unusable
 		},
 	}
 	a.outputFlag(c)
 	return c
+}
+
+// printRun tells of one run and its faults.
+func (a *app) printRun(r guard.Run) {
+	fmt.Fprintf(a.Out, "run %s: %s, %s active\n", r.RunID, counted(len(r.Links), "link"), counted(len(r.Faults), "fault"))
+	for _, f := range r.Faults {
+		left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
+		fmt.Fprintf(a.Out, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
+	}
 }
 
 // placesOf is what an active fault is on.

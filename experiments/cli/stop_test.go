@@ -1,9 +1,8 @@
 package cli_test
 
 import (
-	"os"
+	"encoding/json"
 	sig "os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +47,7 @@ func liftedInTime(t *testing.T, v verdict.Verdict) {
 
 func TestASignalLiftsEverythingAndIsReported(t *testing.T) {
 	quiet.Lock(t)
-	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			if sig.Ignored(signal) {
 				t.Skipf("%s is ignored here, as under nohup, and a run honours that", name)
@@ -139,13 +138,30 @@ func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
 	if time.Since(began) > 25*time.Second {
 		t.Errorf("the run went on for %v after its disk was full", time.Since(began))
 	}
-	if !strings.Contains(p.errors()+p.out.String(), "no space left on device") {
-		t.Errorf("it does not say that the disk is full:\n%s\n%s", p.errors(), p.out.String())
+	said := strings.Join(strings.Fields(p.out.String()), " ") // lines are broken where the terminal ends
+	for _, want := range []string{"✗ ERROR", "no space left on device", "every fault was lifted and that was verified", "--state-dir", " exit 4: "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s\n%s", want, p.errors(), p.out.String())
+		}
 	}
 	if _, out, _ := call(t, disk, "status"); !strings.Contains(out, "no run is under way") {
 		t.Errorf("status afterwards:\n%s", out)
 	}
-	if _, err := os.Stat(filepath.Join(disk, "firedrill", "runs")); err != nil {
-		t.Error(err)
+	full := start(t, disk, "run", file(t, short))
+	if code := full.wait(t); code != verdict.ExitError || strings.Contains(full.errors(), "Ctrl-C") || !strings.Contains(full.errors(), "no space left on device\n  free space") {
+		t.Errorf("on a disk that is full before: exit %d, want 4 before anything begins, with advice:\n%s", code, full.errors())
+	}
+}
+
+// The verdict as JSON is there too when the folder could not take it.
+func TestAFullDiskIsAVerdictAsJSON(t *testing.T) {
+	quiet.Lock(t)
+	code, out, errs := call(t, smallDisk(t), "run", file(t, long), "-o", "json")
+	var v verdict.Verdict
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("exit %d: %v\n%s\n%s", code, err, out, errs)
+	}
+	if code != verdict.ExitError || v.Exit != code || v.Verdict != verdict.Error || len(v.Faults) != 1 || v.Faults[0].Verified == nil {
+		t.Errorf("exit %d: %+v", code, v)
 	}
 }

@@ -85,17 +85,6 @@ func TestAllErrorsOfAllFilesAreToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnUnwritableRunFolderIsAnError(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "state")
-	if err := os.WriteFile(state, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, _, errs := call(t, t.TempDir(), "run", "--state-dir", state, file(t, short))
-	if code != verdict.ExitError || !strings.Contains(errs, state) {
-		t.Errorf("exit %d, want 4, naming the folder:\n%s", code, errs)
-	}
-}
-
 // One object on standard output and nothing else; the same as verdict.json.
 func TestJSONIsAloneOnStandardOutput(t *testing.T) {
 	quiet.Lock(t)
@@ -217,8 +206,11 @@ func TestTheGateChoosesByLabel(t *testing.T) {
 	if code != 0 || err != nil || !strings.Contains(string(xml), `name="short"`) || strings.Contains(string(xml), `name="other"`) {
 		t.Errorf("exit %d, %v\n%s\n%s%s", code, err, xml, out, errs)
 	}
-	if code, _, errs := call(t, state, "gate", dir, "--label-filter", "nothing-has-this"); code != verdict.ExitInvalid || !strings.Contains(errs, "nothing was run") {
+	if code, _, errs := call(t, state, "gate", dir, "--label-filter", "nothing-has-this"); code != verdict.ExitInvalid || !strings.Contains(errs, "of 2 experiments none carries the labels") {
 		t.Errorf("an empty gate: exit %d\n%s", code, errs)
+	}
+	if code, _, errs := call(t, state, "gate", t.TempDir()); code != verdict.ExitInvalid || !strings.Contains(errs, "there is no experiment (*.yaml) below") {
+		t.Errorf("a gate of nothing: exit %d\n%s", code, errs)
 	}
 }
 

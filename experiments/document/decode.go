@@ -305,9 +305,9 @@ const largestCount = 1_000_000_000
 func setInt(n *Node, v reflect.Value) error {
 	i, err := strconv.ParseInt(n.Text, 10, 64)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%q is not a whole number", n.Text)
-	case i > largestCount || i < -largestCount:
+	case err != nil || i > largestCount || i < -largestCount:
 		return fmt.Errorf("%q is out of range: a count is at most a thousand million", n.Text)
 	}
 	v.SetInt(i)

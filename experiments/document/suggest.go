@@ -18,7 +18,11 @@ func Nearest(word string, known []string) string {
 		return ""
 	}
 	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), k); d < least {
+		d := levenshtein.ComputeDistance(strings.ToLower(word), k)
+		if swapped(strings.ToLower(word), k) {
+			d = 1
+		}
+		if d < least {
 			best, least = k, d
 		}
 	}
@@ -31,4 +35,17 @@ func DidYouMean(word string, known []string) string {
 		return ", did you mean `" + near + "`?"
 	}
 	return ""
+}
+
+// swapped says whether two neighbouring letters changed places.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := 1; i < len(a); i++ {
+		if a[i-1] != b[i-1] {
+			return a[i-1] == b[i] && a[i] == b[i-1] && a[i+1:] == b[i+1:]
+		}
+	}
+	return false
 }

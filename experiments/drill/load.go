@@ -38,7 +38,12 @@ type PathError struct {
 	Err  error
 }
 
-func (e *PathError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+func (e *PathError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("%q: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+}
 
 // Unwrap gives the cause.
 func (e *PathError) Unwrap() error { return e.Err }
@@ -46,7 +51,13 @@ func (e *PathError) Unwrap() error { return e.Err }
 // Load reads a file from the file system. A file that cannot be read is a
 // *PathError; one that is not a valid experiment is experiments.Problems.
 func Load(file string, c Choices) (*Drill, error) {
-	return load(file, func(name string) ([]byte, error) { return readFile(os.Open(name)) }, c)
+	return load(file, func(name string) ([]byte, error) {
+		// asked before it is opened: opening a pipe waits for its other end
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return nil, errors.New("is not a regular file: save the experiment to one")
+		}
+		return readFile(os.Open(name))
+	}, c)
 }
 
 // LoadFS reads a file of fsys, the shipped library for one.
@@ -55,6 +66,9 @@ func LoadFS(fsys fs.FS, file string, c Choices) (*Drill, error) {
 }
 
 func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, error) {
+	if file == "" || file == "-" {
+		return nil, &PathError{file, errors.New("an experiment is read from a file: name one")}
+	}
 	src, err := read(file)
 	if err != nil {
 		return nil, &PathError{file, err}

@@ -93,10 +93,16 @@ func (c *conductor) plan() {
 }
 
 func (c *conductor) begin(phase string, at int64, length time.Duration) {
+	c.enter(phase, at)
+	c.Notify(Update{At: at, Phase: phase, Length: length, Counts: c.counts()})
+}
+
+func (c *conductor) enter(phase string, at int64) {
 	c.phase, c.phaseStart = phase, at
 	c.emit(journal.Event{Kind: journal.Phase, Text: phase, At: at})
-	c.Notify(Update{Phase: phase, Length: length})
 }
+
+func (c *conductor) counts() Counts { return Counts(c.generator.Live()) }
 
 // judge opens the gate, or ends the run: a steady state that did not hold
 // makes it invalid, and nothing is injected.
@@ -107,12 +113,14 @@ func (c *conductor) judge(at int64) {
 		outcome = journal.Fail
 	}
 	c.emit(journal.Event{Kind: journal.Gate, Outcome: outcome, Text: reason})
-	c.begin(PhaseFault, at, c.Plan.Phases.Fault.D())
 	if !held {
-		c.Notify(Update{Stopped: &Stop{By: "the steady-state gate", Reason: reason}})
+		c.enter(PhaseFault, at) // for the record alone: nobody is told of a phase in which nothing happens
+		c.Notify(Update{Stopped: &Stop{By: "the steady-state gate", Reason: reason + "; nothing was injected"}})
 		c.over = true
 		return
 	}
+	c.begin(PhaseFault, at, c.Plan.Phases.Fault.D())
+	c.Notify(Update{Note: "the steady state holds"})
 	close(c.held)
 }
 
@@ -205,8 +213,7 @@ func (c *conductor) tick() {
 		c.stop(&Stop{By: "abort_when", Reason: why})
 		return
 	}
-	l := c.generator.Live()
-	c.Notify(Update{Elapsed: time.Duration(now - c.phaseStart), Sent: l.Sent, OK: l.OK, Failed: l.Failed, InFlight: l.InFlight})
+	c.Notify(Update{At: now, Elapsed: time.Duration(now - c.phaseStart), Counts: c.counts()})
 }
 
 // stop lifts everything at once; the windows see their context end and verify.
@@ -250,6 +257,7 @@ func (c *conductor) finish() {
 	if c.phase != PhaseEnd {
 		c.begin(PhaseEnd, clock.Now(), 0)
 	}
+	c.Notify(Update{Over: true, Counts: c.counts()})
 	if c.loadErr != nil {
 		c.failure("the load generator failed: %v", c.loadErr)
 	}

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"firedrill/experiments"
@@ -56,8 +57,13 @@ type Config struct {
 // a *Stop if possible, is the reason.
 func Run(ctx context.Context, c Config) {
 	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
-	if r.Notify == nil {
-		r.Notify = func(Update) {}
+	r.Notify = func(u Update) {
+		if u.At == 0 {
+			u.At = clock.Now()
+		}
+		if c.Notify != nil {
+			c.Notify(u)
+		}
 	}
 	asleep := clock.Suspended()
 	r.trial(ctx)
@@ -85,7 +91,9 @@ func (r *run) emit(e journal.Event) {
 }
 
 func (r *run) failure(format string, args ...any) {
-	r.emit(journal.Event{Kind: journal.Failure, Text: fmt.Sprintf(format, args...)})
+	// joined errors have a line each; a failure is one sentence
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")
+	r.emit(journal.Event{Kind: journal.Failure, Text: text})
 }
 
 // trial brings the system up, conducts the phases, and takes it down again.

@@ -285,7 +285,7 @@ func (w *window) instant(e journal.Event) {
 	e.Kind, e.Fault = journal.Fault, uint16(w.fault.ID)
 	w.emit(e)
 	if e.Text != expect.Touched && e.Text != expect.Untouched {
-		w.Notify(Update{Fault: w.fault.Text + " on " + w.fault.On, Instant: e.Text, Note: string(e.Data)})
+		w.Notify(Update{At: e.At, Number: w.fault.ID, Fault: w.fault.Text + " on " + w.fault.On, Instant: e.Text, Note: string(e.Data)})
 	}
 }
 

@@ -189,7 +189,7 @@ var ErrNoRun = errors.New("no live run of that name")
 // be injected after it. By is who stops it; both texts end in the report.
 func AbortRun(ctx context.Context, runID, by, reason string) (Abort, error) {
 	if err := checkRunID(runID); err != nil {
-		return Abort{}, err
+		return Abort{}, fmt.Errorf("%w: %w", ErrNoRun, err)
 	}
 	for _, dir := range controlDirs() {
 		reply, err := ask(ctx, filepath.Join(dir, runID+socketSuffix), message{Op: opAbort, By: by, Reason: reason})

@@ -57,7 +57,7 @@ func Recover(ctx context.Context, stateDir string) ([]Recovered, error) {
 			err = os.Remove(path)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("recover %s: %w", name.Name(), err))
+			errs = append(errs, fmt.Errorf("recover: run %s: %w", name.Name(), err))
 		}
 	}
 	return all, errors.Join(errs...)

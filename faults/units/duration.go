@@ -2,6 +2,7 @@ package units
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -44,6 +45,12 @@ func (d *Duration) UnmarshalText(b []byte) error {
 		if isNumber(s) {
 			return fmt.Errorf("%q has no unit: write %sms or %ss", s, s, s)
 		}
+		if lengths.MatchString(s) {
+			return fmt.Errorf("%q is longer than a day (24h), the longest a file may name", s)
+		}
+		if meant := spelt.Replace(s); meant != s && lengths.MatchString(meant) {
+			return fmt.Errorf("%q is not a duration: write %s", s, meant)
+		}
 		return fmt.Errorf("%q is not a duration: write for example 200ms, 1.5s or 2m", s)
 	}
 	if s == "0" || s == "+0" || s == "-0" {
@@ -53,16 +60,25 @@ func (d *Duration) UnmarshalText(b []byte) error {
 		return fmt.Errorf("%q is negative: a duration is 0s or more", s)
 	}
 	if Duration(v) > MaxDuration {
-		return fmt.Errorf("%q is longer than a day, the longest a file may name", s)
+		return fmt.Errorf("%q is longer than a day (24h), the longest a file may name", s)
 	}
 	*d = Duration(v)
 	return nil
 }
 
+// pattern is the spelling of a length.
+const pattern = `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`
+
+var lengths = regexp.MustCompile(pattern)
+
+// spelt turns other ways of writing a length into ours.
+var spelt = strings.NewReplacer(" ", "", "minutes", "m", "minute", "m", "mins", "m", "min", "m",
+	"seconds", "s", "second", "s", "secs", "s", "sec", "s", "hours", "h", "hour", "h", "hrs", "h", "hr", "h")
+
 // JSONSchema describes the spelling to editors.
 func (Duration) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
-		Type: "string", Pattern: `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`,
+		Type: "string", Pattern: pattern,
 		Description: "a duration with its unit: 200ms, 1.5s, 2m",
 	}
 }

@@ -50,7 +50,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ unit, text, want string }{
 		{"duration", "5", "write 5ms or 5s"}, {"duration", "", "write for example"}, {"duration", "-1s", "negative"}, {"duration", "0", "write 0s"},
 		{"duration", "25h", "longer than a day"}, {"duration", "soon", "write for example"}, {"duration", "1d", "write for example"}, {"duration", "1e3s", "write for example"},
-		{"duration", "999999999999h", "write for example"}, {"duration", "1m30", "write for example"}, {"duration", "NaNs", "write for example"},
+		{"duration", "999999999999h", "longer than a day"}, {"duration", "200 ms", "write 200ms"}, {"duration", "1min", "write 1m"}, {"duration", "2 hours", "write 2h"}, {"duration", "1m30", "write for example"}, {"duration", "NaNs", "write for example"},
 		{"rate", "400", "write 400/s"}, {"rate", "400/d", "per s, m or h"}, {"rate", "-1/s", "negative"}, {"rate", "x/s", "write for example"},
 		{"rate", "/s", "write for example"}, {"rate", "Inf/s", "write for example"}, {"rate", "1/s/s", "per s, m or h"}, {"rate", "0x10/s", "write for example"},
 		{"percent", "0.5", "write 0.5%"}, {"percent", "101%", "outside 0% to 100%"}, {"percent", "-1%", "outside"}, {"percent", "%", "write for example"},

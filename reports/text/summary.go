@@ -132,6 +132,10 @@ func (p *printer) faults(v verdict.Verdict) {
 		if f.Lifted == nil || f.Verified == nil || f.Proved == nil {
 			badge = reports.BadgeOfWord(verdict.Fail)
 		}
+		if f.Ordered == nil && f.Applied == nil {
+			p.listed("-", name(reports.FaultName(f)), "never ordered: there is nothing to lift")
+			continue
+		}
 		p.listed(p.paint(colours[badge.Tone], badge.Symbol), name(reports.FaultName(f)), steps(f))
 		if f.Note != "" && f.LiftedBy+f.VerifiedBy == "" { // else the instants say it
 			p.block(6, dim, sentence(f.Note))
@@ -216,6 +220,9 @@ func (p *printer) ending(v verdict.Verdict) {
 	p.block(2, "", sentence(v.Reason))
 	if b.Tone == reports.Known {
 		p.block(2, dim, b.Note)
+	}
+	if advice := reports.Advice(v.Reason); advice != "" && v.Verdict == verdict.Error {
+		p.block(2, bold, "what to do: "+advice)
 	}
 	if v.Report != "" {
 		p.line("report %s", sentence(v.Report))

@@ -49,7 +49,7 @@ type Reader struct {
 func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
+		return nil, err // it says what was opened
 	}
 	r, err := newReader(f)
 	if err != nil {

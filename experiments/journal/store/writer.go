@@ -219,7 +219,7 @@ func (w *Writer) append(b []byte) bool {
 	n, err := w.file.Write(b)
 	w.written += int64(n)
 	if err != nil {
-		return w.keep(fmt.Errorf("write journal: %w", err))
+		return w.keep(err) // it names the file
 	}
 	return true
 }
@@ -230,7 +230,7 @@ func (w *Writer) finish() {
 		w.append(endMark(w.events))
 	}
 	if err := w.file.Sync(); err != nil {
-		w.keep(fmt.Errorf("write journal: %w", err))
+		w.keep(err)
 	}
 	if err := w.file.Close(); err != nil {
 		w.keep(fmt.Errorf("close journal: %w", err))
