@@ -30,6 +30,7 @@ type conductor struct {
 	held   chan struct{} // closed when the gate holds
 	cancel context.CancelFunc
 
+	faults  []*window
 	windows sync.WaitGroup
 	settled chan struct{} // closed when every window has been verified or given up
 

@@ -221,7 +221,7 @@ func TestNodesInTheHarnessAreKilledAndRestored(t *testing.T) {
 	g.Expect(errors.Is(err, syscall.ECONNREFUSED)).To(BeTrue(), "its links stop listening: %v", err)
 	_, err = c.Lift(t.Context(), "f1")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(<-ops).To(Equal(faults.NodeRestore))
+	g.Expect(<-ops).To(Equal(faults.NodeStart))
 	_, err = exchange(addr, time.Second)
 	g.Expect(err).NotTo(HaveOccurred())
 

@@ -24,6 +24,7 @@ type Node struct {
 
 	mu       sync.Mutex
 	listener *Listener // nil while dead
+	hung     bool      // of every life: a hang outlives a death
 	end      func() error
 	lives    int
 	before   int64 // connections of earlier lives
@@ -48,6 +49,9 @@ func (n *Node) live(ctx context.Context) error {
 	l, err := n.port.Listen(ctx)
 	if err != nil {
 		return err
+	}
+	if n.hung {
+		l.Hang()
 	}
 	end, err := n.begin(context.WithoutCancel(ctx), n.lives+1, l)
 	if err != nil {
@@ -87,7 +91,8 @@ func (n *Node) die() error {
 	return nil
 }
 
-// Restart starts a killed node again on its port, cold. A living one is left alone.
+// Restart starts a killed node again on its port, cold, and hung if it was hung
+// and not resumed. A living one is left alone.
 func (n *Node) Restart(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,20 +109,22 @@ func (n *Node) Restart(ctx context.Context) error {
 }
 
 // Hang freezes the node as SIGSTOP freezes a process: the kernel accepts its
-// connections, and nothing is answered, what is in progress included. Of a
-// dead node nothing can be frozen. Again is no error.
+// connections, and nothing is answered, what is in progress included. A dead
+// one hangs once it is started. Again is no error.
 func (n *Node) Hang() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.hung = true
 	if n.listener != nil {
 		n.listener.Hang()
 	}
 }
 
-// Resume ends a hang: what was held is answered, or worked on.
+// Resume ends a hang: what was held is answered, or worked on. A dead node stays dead.
 func (n *Node) Resume() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.hung = false
 	if n.listener != nil {
 		n.listener.Resume()
 	}
