@@ -18,6 +18,7 @@ type outcome struct {
 	line   *expect.Timeline
 	read   error // what ended the reading of the journal
 	replay verdict.Replay
+	counts *receipts
 
 	expect []verdict.Row
 	steady []verdict.Row // of the baseline, then of the recovery
@@ -109,12 +110,14 @@ func (o *outcome) measure(src Source) {
 			folds = append(folds, rowFold{row: r, fold: f, window: lastThirdText, into: &o.steady})
 		}
 	}
+	o.counts = newReceipts(o)
 	cores := newReplayer()
 	for e, err := range src() {
 		if err != nil {
 			break
 		}
 		cores.Add(e)
+		o.counts.Add(e)
 		for _, f := range folds {
 			if f.fold != nil {
 				f.fold.Add(e)

@@ -221,6 +221,7 @@ func (o *outcome) facts(v *verdict.Verdict) {
 			Ordered: o.seconds(life.Ordered), Applied: o.seconds(life.Applied), Proved: o.seconds(life.Proved),
 			Lifted: o.seconds(life.Lifted), Verified: o.seconds(life.Verified),
 			Touched: life.Touched, Untouched: life.Untouched, Evidence: evidence(life),
+			Received: o.counts.of(f.ID),
 		})
 	}
 	for _, c := range l.Cleans {

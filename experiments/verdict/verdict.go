@@ -114,6 +114,18 @@ type Fault struct {
 	Untouched int      `json:"untouched"` // connections open meanwhile that passed nothing and so felt nothing
 	Undo      string   `json:"undo"`      // how it is undone, in words
 	Evidence  string   `json:"evidence"`  // what proved it, or why nothing did
+	// Received has the nodes behind it that count for themselves what reaches them.
+	Received []Receipt `json:"received,omitempty"`
+}
+
+// Receipt is what a node recorded itself of the requests that reached it,
+// beside what its callers say they tried. While the fault stood means from its
+// acknowledgement to the order of its lift.
+type Receipt struct {
+	Node     string `json:"node"`
+	Baseline int    `json:"baseline"` // received in the baseline: a node that counts nothing then says nothing by 0
+	Tries    int    `json:"tries"`    // begun by its callers while the fault stood
+	Received int    `json:"received"` // while the fault stood
 }
 
 // Phase is a stretch of the run.
