@@ -35,6 +35,9 @@ func (c *conductor) close() {
 			bad = append(bad, err.Error())
 		}
 	}
+	for _, why := range c.shortages(ctx) {
+		c.failure("%s", why)
+	}
 	c.checked(fmt.Sprintf("each of the %d links carries a fresh connection to an answering node", len(links)), bad)
 }
 

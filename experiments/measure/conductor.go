@@ -195,6 +195,10 @@ func (c *conductor) tick() {
 		c.stop(&Stop{By: "abort_when", Reason: why})
 		return
 	}
+	if why := c.tee.starved(); why != "" {
+		c.stop(&Stop{By: "environment", Reason: why, Err: true, told: true})
+		return
+	}
 	l := c.generator.Live()
 	c.Notify(Update{Elapsed: time.Duration(now - c.phaseStart), Sent: l.Sent, OK: l.OK, Failed: l.Failed, InFlight: l.InFlight})
 }

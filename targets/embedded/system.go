@@ -129,6 +129,9 @@ func (s *System) Close(context.Context) error {
 	for _, n := range slices.Backward(s.topology.Nodes) {
 		if running := s.nodes[n.Name]; running != nil {
 			errs = append(errs, running.Close())
+			if short := running.Short(); short != nil {
+				s.sink.Emit(journal.Event{Kind: journal.Failure, At: clock.Now(), Node: n.Name, Text: fmt.Sprintf("%s could not accept a connection: %v", n.Name, short)})
+			}
 			s.logs.write(n.Name, "closed")
 		}
 	}

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type Node struct {
 	end      func() error
 	lives    int
 	before   int64 // connections of earlier lives
+	short    error // of earlier lives
 	closed   bool
 }
 
@@ -84,6 +86,7 @@ func (n *Node) die() error {
 	// The sockets come first: nobody is to get an answer.
 	err := errors.Join(n.listener.Kill(), n.end())
 	n.before += n.listener.Accepted()
+	n.short = cmp.Or(n.short, n.listener.Short())
 	n.listener, n.end = nil, nil
 	if err != nil {
 		return fmt.Errorf("kill %s: %w", n.name, err)
@@ -139,6 +142,16 @@ func (n *Node) Connections() (accepted int64, open int) {
 		return n.before, 0
 	}
 	return n.before + n.listener.Accepted(), n.listener.Open()
+}
+
+// Short is Listener.Short of any life.
+func (n *Node) Short() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.short == nil && n.listener != nil {
+		return n.listener.Short()
+	}
+	return n.short
 }
 
 // Close ends the node at once and gives its port back. It returns when
