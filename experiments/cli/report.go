@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +51,11 @@ func reportCommand(a *app) *cobra.Command {
 			if to == "" || to == "-" {
 				return format.Catalog[kind].Write(a.Out, page)
 			}
-			if err := drill.Render(page, kind, to); err != nil {
+			err = drill.Render(page, kind, to)
+			if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+				return fmt.Errorf("%w: name another file with --to", err)
+			}
+			if err != nil {
 				return err
 			}
 			fmt.Fprintf(a.Err, "wrote %s\n", to)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,12 @@ func (a *app) root() *cobra.Command {
 				return usagef("there is no verb %q: see `firedrill --help`", args[0])
 			}
 			return nil
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if a.state != "" { // what is printed and kept is read from elsewhere too
+				a.state, err = filepath.Abs(a.state)
+			}
+			return err
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

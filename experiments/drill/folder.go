@@ -27,14 +27,19 @@ func RunsDir(state string) string {
 	return filepath.Join(state, "runs")
 }
 
-// Find is the folder of a run, given by its path, its id, or `last`.
+// Find is the folder of a run, given by its path, its id, or `last`. One that
+// this user may not read is an error.
 func Find(state, run string) (string, error) {
 	if run == "last" {
 		return newest(RunsDir(state))
 	}
 	for _, dir := range []string{run, filepath.Join(RunsDir(state), run)} {
-		if isRun(dir) {
-			return dir, nil
+		plan, err := os.Open(filepath.Join(dir, planName))
+		if errors.Is(err, os.ErrPermission) {
+			return "", fmt.Errorf("%s may not be read by this user: %w", dir, plain(err))
+		}
+		if err == nil {
+			return dir, plan.Close()
 		}
 	}
 	if _, err := os.Stat(run); err == nil {

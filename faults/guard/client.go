@@ -57,6 +57,9 @@ func Start(ctx context.Context, o Options) (*Client, error) {
 	if o.StateDir == "" {
 		o.StateDir = DefaultStateDir()
 	}
+	if o.StateDir, err = filepath.Abs(o.StateDir); err != nil {
+		return nil, fmt.Errorf("start the guard: state folder: %w", err)
+	}
 	token := rand.Text()
 	cmd, conn, err := spawn(o, token)
 	if err != nil {
