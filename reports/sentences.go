@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"firedrill/experiments/journal"
+	"firedrill/experiments/verdict"
 )
 
 func (n *narrator) tellFaults() {
@@ -25,6 +26,7 @@ func (n *narrator) tellFaults() {
 		}
 		if f.Lifted != nil {
 			n.say(*f.Lifted, MomentFault, "%s is lifted%s%s.", name, By(f.LiftedBy), after(f.Applied, f.Lifted, "in force"))
+			n.tellReceipts(f, name)
 		}
 		if f.Verified != nil {
 			n.say(*f.Verified, MomentFault, "%s is verified as gone%s%s.", name, By(f.VerifiedBy), after(f.Lifted, f.Verified, "after the lift"))
@@ -45,6 +47,14 @@ func By(who string) string {
 		return " by firedrill recover"
 	}
 	return " by " + Visible(who, 40)
+}
+
+// tellReceipts tells what the nodes behind a fault saw of the tries that their callers made.
+func (n *narrator) tellReceipts(f verdict.Fault, name string) {
+	for _, r := range f.Received {
+		n.say(*f.Lifted, MomentFault, "While %s stood, %s was tried %s and received %s by its own count (%s in the baseline).", name, r.Node,
+			plural(r.Tries, "time"), plural(r.Received, "request"), Count(float64(r.Baseline)))
+	}
 }
 
 func after(from, to *float64, what string) string {

@@ -26,6 +26,7 @@ const asCLI = "FIREDRILL_TEST_AS_CLI"
 func TestMain(m *testing.M) {
 	guard.Main()
 	if os.Getenv(asCLI) != "" {
+		scant()
 		os.Exit(cli.Execute(context.Background(), os.Args[1:], cli.Streams{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}))
 	}
 	os.Exit(m.Run())
@@ -44,6 +45,12 @@ type program struct {
 // start calls the program with its state in dir.
 func start(t *testing.T, state string, args ...string) *program {
 	t.Helper()
+	return startAs(t, state, func(*exec.Cmd) {}, args...)
+}
+
+// startAs is start with a change of how the process begins.
+func startAs(t *testing.T, state string, change func(*exec.Cmd), args ...string) *program {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +62,10 @@ func start(t *testing.T, state string, args ...string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
+	change(p.cmd)
+	if err := p.cmd.Start(); errors.Is(err, os.ErrPermission) {
+		t.Skipf("this may not be done here: %v", err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	go p.read(stderr)

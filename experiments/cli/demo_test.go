@@ -70,6 +70,9 @@ func TestTheDemonstrationShowsWhatItSays(t *testing.T) {
 		}
 		if all {
 			whole++
+			if !strings.Contains(string(page), "received 0 requests by its own count") {
+				t.Error("the report does not say that the database saw none")
+			}
 		}
 	}
 	if whole != 1 {
@@ -87,6 +90,13 @@ func amplified(t *testing.T, v verdict.Verdict) {
 		if m := r.Measured; r.Measure != "retry_amplification" || !m.Known || m.Low < 26.7 || m.High > 27.3 {
 			t.Errorf("%s %s: %+v, want 27 ± 0.3", r.ID, r.Measure, m)
 		}
+	}
+	received := v.Faults[0].Received
+	if len(received) != 1 || received[0].Node != "database-1" {
+		t.Fatalf("the database's own count is not in the verdict: %+v", received)
+	}
+	if n := received[0]; n.Received != 0 || n.Baseline < 100 || n.Tries < 1000 {
+		t.Errorf("the database counted %d requests while its link refused %d tries, and %d in the baseline, want none, many, some 120", n.Received, n.Tries, n.Baseline)
 	}
 	if len(v.Expectations) != 2 || v.Expectations[0].Result != verdict.Fail || v.Expectations[1].Result != verdict.Pass {
 		t.Errorf("the bound of 1.5 breaks and that of 27 ± 0.3 holds: %+v", v.Expectations)

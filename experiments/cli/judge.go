@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +36,8 @@ func judgeCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := trial.Write(dir, v); err != nil {
-					return fmt.Errorf("judge %s: %w", dir, err)
+				if err := a.keep(dir, v); err != nil {
+					return err
 				}
 				a.exit = verdict.MergeExit(a.exit, v.Exit)
 				all = append(all, v)
@@ -43,6 +46,9 @@ func judgeCommand(a *app) *cobra.Command {
 				page, err := drill.Page("", "", found.Dirs...)
 				if err != nil {
 					return err
+				}
+				for i := range all {
+					page.Reports[i].Verdict = all[i] // that may not be the one in the folder
 				}
 				return printJSON(a.Out, page)
 			}
@@ -53,10 +59,23 @@ func judgeCommand(a *app) *cobra.Command {
 	return c
 }
 
-// judged prints what runs came to, and where that was written.
+// keep writes a verdict into its run's folder, and says so. Somebody else's run
+// can be judged all the same.
+func (a *app) keep(dir string, v verdict.Verdict) error {
+	switch err := trial.Write(dir, v); {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		fmt.Fprintf(a.Err, "firedrill: judged, but not kept: %v\n", err)
+	case err != nil:
+		return fmt.Errorf("judge %s: %w", dir, err)
+	default:
+		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(dir, trial.VerdictFile))
+	}
+	return nil
+}
+
+// judged prints what runs came to.
 func (a *app) judged(all []verdict.Verdict) error {
 	for i := range all {
-		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(all[i].RunDir, trial.VerdictFile))
 		all[i].Report = "" // a page that lies there is another verdict's
 	}
 	s := &session{app: a}

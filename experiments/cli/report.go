@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +71,10 @@ func reportCommand(a *app) *cobra.Command {
 
 // draw writes a page to a file, and says so.
 func (a *app) draw(page reports.Page, kind, to string) error {
-	if err := writable(to); err != nil {
+	switch err := writable(to); {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return usagef("%s: %v: name another file with --to", to, err)
+	case err != nil:
 		return usagef("%s: %v", to, err)
 	}
 	if err := drill.Render(page, kind, to); err != nil {

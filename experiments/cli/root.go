@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,12 @@ func (a *app) root() *cobra.Command {
 				return noVerb(c, args[0])
 			}
 			return nil
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if a.state != "" { // what is printed and kept is read from elsewhere too
+				a.state, err = filepath.Abs(a.state)
+			}
+			return err
 		},
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 		Version: drill.Version(),

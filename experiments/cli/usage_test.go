@@ -7,9 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"firedrill/ci/quiet"
 	"firedrill/experiments/verdict"
+	"firedrill/faults/guard"
 )
 
 // Bad input is refused with a message that says what to do, the format's exit
@@ -190,6 +192,43 @@ func TestTwoRunsAtOnceAreIndependent(t *testing.T) {
 		})
 	}
 	both.Wait()
+}
+
+// One run of two is killed outright, and recovered: the other goes on under its
+// fault, until a person stops that one alone.
+func TestTheEndOfOneRunLeavesTheOtherAlone(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	name := file(t, strings.NewReplacer("rate: 400/s", "rate: 200/s", "baseline: 500ms", "baseline: 1s", "recovery: 1200ms", "recovery: 2s").Replace(long))
+	killed, other := start(t, state, "run", name), start(t, state, "run", name)
+	killed.await(t, "proved")
+	other.await(t, "proved")
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed.wait(t)
+	if code, out, errs := call(t, state, "recover"); code != 0 {
+		t.Errorf("recover: exit %d\n%s%s", code, out, errs)
+	}
+	var runs []guard.Run
+	for deadline := time.Now().Add(10 * time.Second); ; { // the guard of the killed one lingers for a moment
+		code, out, errs := call(t, state, "status", "-o", "json")
+		if err := json.Unmarshal([]byte(out), &runs); err != nil || code != 0 {
+			t.Fatalf("status: exit %d: %v\n%s%s", code, err, out, errs)
+		}
+		if len(runs) == 1 || time.Now().After(deadline) {
+			break
+		}
+	}
+	if len(runs) != 1 || runs[0].Harness != other.cmd.Process.Pid || len(runs[0].Faults) != 1 || runs[0].Stopped != "" {
+		t.Fatalf("the other run and its fault are not as they were: %+v", runs)
+	}
+	if code, out, errs := call(t, state, "abort", runs[0].RunID); code != 0 {
+		t.Errorf("abort: exit %d\n%s%s", code, out, errs)
+	}
+	if code := other.wait(t); code != verdict.ExitAborted {
+		t.Errorf("the other run: exit %d, want 5\n%s", code, other.errors())
+	}
 }
 
 func TestTheGateChoosesByLabel(t *testing.T) {

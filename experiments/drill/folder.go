@@ -38,7 +38,8 @@ type Found struct {
 	Group string   // the folder of their common report; empty for a single run
 }
 
-// Find is the folder of one run, given by its path, its id, or `last`.
+// Find is the folder of one run, given by its path, its id, or `last`. One
+// that this user may not read is an error.
 func Find(state, run string) (string, error) {
 	if run == "last" {
 		return newest(RunsDir(state))
@@ -70,6 +71,11 @@ func FindAll(state, run string) (Found, error) {
 		return Found{Dirs: []string{dir}}, nil
 	}
 	for _, dir := range []string{filepath.Clean(run), filepath.Join(RunsDir(state), run)} {
+		if plan, err := os.Open(filepath.Join(dir, planName)); err == nil {
+			_ = plan.Close() // only looked at
+		} else if errors.Is(err, os.ErrPermission) {
+			return Found{}, fmt.Errorf("%s may not be read by this user: %w", dir, plain(err))
+		}
 		if isRun(dir) {
 			return Found{Dirs: []string{dir}}, nil
 		}

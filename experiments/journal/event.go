@@ -25,7 +25,7 @@ const (
 	CoreOutput      // the output to the same Seq: Data its encoding
 	CoreConfig      // the configuration of a core, before its first input: Node, Data, Seed in Seq
 	Load            // what the generator did in all: Text is JSON of LoadStats
-	Arrival         // the far side saw a request of its own accord: Node, Request (bundled services only, optional)
+	Arrival         // a service received a request that it will not finish, because it died: Node, At is its receipt, Request
 )
 
 // Outcome of a request, a try, a check or a verification.

@@ -40,6 +40,9 @@ func (c *conductor) close() {
 	if s := c.stoodStill(clock.Now()); s != nil {
 		_ = c.stopped(s) // there is nothing left to stop
 	}
+	for _, why := range c.shortages(ctx) {
+		c.failure("%s", why)
+	}
 	c.checked(fmt.Sprintf("each of the %d links carries a fresh connection to an answering node", len(links)), bad)
 }
 

@@ -30,6 +30,7 @@ type conductor struct {
 	held   chan struct{} // closed when the gate holds
 	cancel context.CancelFunc
 
+	faults  []*window
 	windows sync.WaitGroup
 	settled chan struct{} // closed when every window has been verified or given up
 
@@ -211,6 +212,10 @@ func (c *conductor) tick() {
 	now := clock.Now()
 	if why, met := c.tee.met(now); met {
 		c.stop(&Stop{By: "abort_when", Reason: why})
+		return
+	}
+	if why := c.tee.starved(); why != "" {
+		c.stop(&Stop{By: "environment", Reason: why, Err: true, told: true})
 		return
 	}
 	c.Notify(Update{At: now, Elapsed: time.Duration(now - c.phaseStart), Counts: c.counts()})

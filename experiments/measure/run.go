@@ -11,6 +11,7 @@ import (
 	"firedrill/experiments/journal/clock"
 	"firedrill/experiments/journal/store"
 	"firedrill/faults"
+	"firedrill/faults/fabric"
 	"firedrill/faults/guard"
 	"firedrill/targets"
 )
@@ -20,6 +21,8 @@ type Guard interface {
 	targets.Fabric
 	Applier
 	Watched
+	// Snapshot has the counters of every link.
+	Snapshot(ctx context.Context) ([]fabric.LinkStats, error)
 }
 
 // Applier applies and lifts faults.
@@ -108,7 +111,8 @@ func (r *run) trial(ctx context.Context) {
 		if cause != nil {
 			r.stopped(cause) //nolint:errcheck // a Stop is the reason, not a failure to record it
 		} else {
-			r.failure("the system did not come up: %v", err)
+			why := append([]string{err.Error()}, r.shortages(context.WithoutCancel(ctx))...)
+			r.failure("the system did not come up: %s", strings.Join(why, "; "))
 		}
 		r.emit(journal.Event{Kind: journal.Phase, Text: PhaseEnd})
 		return

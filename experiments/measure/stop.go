@@ -11,10 +11,11 @@ import (
 // Stop is why a run ends before its time. It travels as the cause of a
 // cancelled context.
 type Stop struct {
-	By     string // "SIGINT", a person's name, "abort_when", "limits.duration", "guard", "journal"
+	By     string // "SIGINT", a person's name, "abort_when", "limits.duration", "guard", "journal", "environment"
 	Reason string // a sentence
 	At     int64  // of the order, CLOCK_MONOTONIC ns; 0 = when the run heard of it
 	Err    bool   // the harness or its environment failed: the verdict is error, not aborted
+	told   bool   // the journal has the failure already
 }
 
 // Error makes a Stop a cause.
@@ -40,9 +41,11 @@ func stopOf(cause error) *Stop {
 // stopped records why the run ended early.
 func (r *run) stopped(cause error) *Stop {
 	s := stopOf(cause)
-	if s.Err {
+	switch {
+	case s.told:
+	case s.Err:
 		r.emit(journal.Event{Kind: journal.Failure, At: s.At, Node: s.By, Text: s.Reason})
-	} else {
+	default:
 		r.emit(journal.Event{Kind: journal.Abort, At: s.At, Node: s.By, Text: s.Reason})
 	}
 	r.Notify(Update{Stopped: s})

@@ -16,6 +16,7 @@ type tee struct {
 	gate    *expect.Gate
 	watches []watch
 	carried map[string]int64 // by link: tries and checks that ended on it
+	short   string           // why the machine, not the system, fails; empty if it does not
 }
 
 // watch is one abort condition and its text.
@@ -31,6 +32,9 @@ func (t *tee) Emit(e journal.Event) {
 	t.journal.Emit(e)
 	switch e.Kind {
 	case journal.Request, journal.Attempt, journal.Decision, journal.Probe, journal.State:
+	case journal.Failure:
+		t.shortage(e)
+		return
 	default:
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"firedrill/experiments"
@@ -19,8 +20,6 @@ import (
 const (
 	// liftLimit bounds every request to lift; past it the guard's own deadline acts.
 	liftLimit = 2 * time.Second
-	// verifyLimit is how long after a lift a clean observation is waited for.
-	verifyLimit = 2 * time.Second
 	// graceAfterFor is what the guard's deadline adds to a fault's `for`.
 	graceAfterFor = time.Second
 	// controlLead is how long before the fault phase the controls are taken.
@@ -34,17 +33,18 @@ type window struct {
 	proofs  []*proof
 	ordered []order // what the guard was asked to do
 	before  int64   // exchanges on its links when it was applied
+
+	standing atomic.Bool   // ordered, and its lift not answered yet
+	gone     chan struct{} // closed when its lift was answered
 }
 
 // startWindows gives every fault its window; they wait for the gate.
 func (c *conductor) startWindows(ctx context.Context) {
 	for _, f := range c.Plan.Faults {
-		c.windows.Add(1)
-		go func() {
-			defer c.windows.Done()
-			w := &window{conductor: c, fault: f}
-			w.live(ctx)
-		}()
+		c.faults = append(c.faults, &window{conductor: c, fault: f, gone: make(chan struct{})})
+	}
+	for _, w := range c.faults {
+		c.windows.Go(func() { w.live(ctx) })
 	}
 	go func() {
 		c.windows.Wait()
@@ -131,6 +131,7 @@ func (w *window) apply(ctx context.Context, planned int64) (guard.Ack, error) {
 	now := clock.Now()
 	w.instant(journal.Event{Text: journal.Ordered, Due: planned, At: now})
 	w.ordered = orders
+	w.standing.Store(true)
 	deadline := now + int64(w.fault.For) + graceAfterFor.Nanoseconds()
 	// The order stands even if the run is stopped meanwhile: the lift follows it.
 	ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), liftLimit)
@@ -170,7 +171,8 @@ func (w *window) lift() {
 		w.instant(journal.Event{Text: expect.Touched, Seq: uint64(max(0, touched))})
 		w.instant(journal.Event{Text: expect.Untouched, Seq: uint64(max(0, ack.Untouched))})
 	}
-	w.verify(clock.Now() + verifyLimit.Nanoseconds())
+	w.answered()
+	w.verify()
 }
 
 // over says whether a channel is closed.
@@ -244,24 +246,6 @@ func (w *window) prove(ctx context.Context, until int64) {
 		evidence = fmt.Sprintf("%s (the last of %d places)", evidence, len(w.proofs))
 	}
 	w.note(journal.Proved, at, evidence)
-}
-
-// verify looks at every place until each is clean again.
-func (w *window) verify(until int64) {
-	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(time.Duration(until-clock.Now())))
-	defer cancel()
-	if len(w.proofs) == 0 {
-		w.proofs, _ = w.places()
-	}
-	if err := w.each(func(p *proof) error { return p.clean(ctx, w.fault.Spec.Effect()) }); err != nil {
-		w.note(journal.Unverified, clock.Now(), err.Error())
-		return
-	}
-	at := int64(0)
-	for _, p := range w.proofs {
-		at = max(at, p.cleanAt)
-	}
-	w.note(journal.Verified, at, "")
 }
 
 // each runs f for every place at once and joins what went wrong.

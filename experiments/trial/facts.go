@@ -68,6 +68,7 @@ func (o *outcome) faultFacts(f experiments.Fault) verdict.Fault {
 		Ordered: o.seconds(l.ordered), Applied: o.seconds(l.applied), Proved: o.seconds(life.Proved),
 		Lifted: o.seconds(l.lifted), Verified: o.seconds(l.verified),
 		Touched: life.Touched, Untouched: life.Untouched, Evidence: evidence(life),
+		Received: o.counts.of(f.ID),
 		LiftedBy: l.by, VerifiedBy: l.verifier,
 	}
 	switch {

@@ -22,6 +22,7 @@ type outcome struct {
 
 	account guard.Account // of its guard, as far as it is believed
 	replay  verdict.Replay
+	counts  *receipts
 
 	expect []verdict.Row
 	steady []verdict.Row // of the baseline, then of the recovery
@@ -113,12 +114,14 @@ func (o *outcome) measure(src Source) {
 			folds = append(folds, rowFold{row: r, fold: f, window: lastThirdText, into: &o.steady})
 		}
 	}
+	o.counts = newReceipts(o)
 	cores := newReplayer()
 	for e, err := range src() {
 		if err != nil {
 			break
 		}
 		cores.Add(e)
+		o.counts.Add(e)
 		for _, f := range folds {
 			if f.fold != nil {
 				f.fold.Add(e)

@@ -119,6 +119,18 @@ type Fault struct {
 	LiftedBy   string `json:"liftedBy,omitempty"`   // guard, takeover or recover where the run itself did not lift it in its time
 	VerifiedBy string `json:"verifiedBy,omitempty"` // guard or recover where the run did not see at the wire that it is gone
 	Note       string `json:"note,omitempty"`       // what the instants do not say of its end
+	// Received has the nodes behind it that count for themselves what reaches them.
+	Received []Receipt `json:"received,omitempty"`
+}
+
+// Receipt is what a node recorded itself of the requests that reached it,
+// beside what its callers say they tried. While the fault stood means from its
+// acknowledgement to the order of its lift.
+type Receipt struct {
+	Node     string `json:"node"`
+	Baseline int    `json:"baseline"` // received in the baseline: a node that counts nothing then says nothing by 0
+	Tries    int    `json:"tries"`    // begun by its callers while the fault stood
+	Received int    `json:"received"` // while the fault stood
 }
 
 // Phase is a stretch of the run.

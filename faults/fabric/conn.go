@@ -125,6 +125,7 @@ func (c *conn) dial() bool {
 	dialer := net.Dialer{LocalAddr: c.source(upstream), KeepAlive: -1} // on one machine a dead peer is seen without probes
 	callee, err := dialer.DialContext(ctx, "tcp", upstream)
 	if err != nil {
+		c.link.starved(err)
 		return false
 	}
 	c.mu.Lock()

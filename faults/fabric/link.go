@@ -26,6 +26,8 @@ type link struct {
 	resets    atomic.Int64
 	bytesUp   atomic.Int64
 	bytesDown atomic.Int64
+	short     atomic.Int64
+	want      atomic.Pointer[string] // set before short is
 
 	mu       sync.Mutex // what follows, and the order of stores to state
 	hold     *reservation
@@ -81,6 +83,7 @@ func (l *link) accept(listener *net.TCPListener) {
 			return
 		}
 		if err != nil { // out of descriptors, or the caller left: the next one may do better
+			l.starved(err)
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -201,11 +204,16 @@ func (l *link) stats() LinkStats {
 			active++
 		}
 	}
-	return LinkStats{
+	s := LinkStats{
 		Name: l.name, Addr: l.addr, Upstream: *l.upstream.Load(), Listening: l.listener != nil, Active: active,
 		Accepted: l.accepted.Load(), Open: int64(len(l.conns)), Reset: l.resets.Load(),
 		BytesUp: l.bytesUp.Load(), BytesDown: l.bytesDown.Load(),
+		Short: l.short.Load(),
 	}
+	if s.Short > 0 {
+		s.Want = *l.want.Load()
+	}
+	return s
 }
 
 func saltOf(name string) uint64 {

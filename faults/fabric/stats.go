@@ -12,4 +12,8 @@ type LinkStats struct {
 	Reset     int64  `json:"reset"`    // connections that an RST was sent on
 	BytesUp   int64  `json:"bytesUp"`  // delivered to the callee
 	BytesDown int64  `json:"bytesDown"`
+	// Short counts connections that failed because this machine had no more to
+	// give: no fault did that, nor the callee. Want says what it had no more of.
+	Short int64  `json:"short,omitempty"`
+	Want  string `json:"want,omitempty"`
 }

@@ -22,7 +22,8 @@ type Act struct {
 	Embedded *Call               `json:"embedded,omitempty"`
 }
 
-// Undo restores what an Act of the same id did, and nothing else. Doing it twice is doing it once.
+// Undo restores what an Act of the same id did, and nothing else, whatever else
+// stands on the same victim. Doing it twice is doing it once.
 type Undo struct {
 	Links    []string `json:"links,omitempty"`
 	Up       bool     `json:"up,omitempty"`
@@ -61,7 +62,7 @@ func Prepare(f faults.Fault, v Victim) (Act, Undo, error) {
 	}
 	op := node.NodeAct()
 	act := Act{Kind: f.Kind(), Embedded: &Call{Node: v.Embedded, Op: op}}
-	undo := Undo{Embedded: &Call{Node: v.Embedded, Op: faults.NodeRestore}}
+	undo := Undo{Embedded: &Call{Node: v.Embedded, Op: op.Undo()}}
 	if op == faults.NodeKill {
 		act.Links, act.Down = v.Links, true
 		undo.Links, undo.Up = v.Links, true

@@ -57,6 +57,9 @@ func Start(ctx context.Context, o Options) (*Client, error) {
 	if o.StateDir == "" {
 		o.StateDir = DefaultStateDir()
 	}
+	if o.StateDir, err = filepath.Abs(o.StateDir); err != nil {
+		return nil, fmt.Errorf("start the guard: state folder: %w", err)
+	}
 	token := rand.Text()
 	cmd, conn, err := spawn(o, token)
 	if err != nil {
@@ -234,8 +237,9 @@ func (c *Client) listening(ctx context.Context, to op, links []string) error {
 }
 
 // Embedded registers what carries out acts on a node that lives in this
-// process: kill, hang, restore, each within ctx. It is called by the guard's
-// order; after a restore the node must listen where it did.
+// process, each within ctx: kill, hang, and the undo of either, which leaves the
+// other alone. It is called by the guard's order; after a start the node must
+// listen where it did.
 func (c *Client) Embedded(node string, do func(ctx context.Context, op faults.NodeAct) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

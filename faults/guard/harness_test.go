@@ -38,7 +38,7 @@ func harness() {
 		}
 	}()
 	c.Embedded("node", func(_ context.Context, op faults.NodeAct) error {
-		if op == faults.NodeRestore {
+		if op == faults.NodeResume {
 			select {} // never comes back
 		}
 		return nil

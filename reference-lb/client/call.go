@@ -142,6 +142,7 @@ func (c *call) dial() {
 	nc, err := d.dialer.DialContext(ctx, "tcp", d.cfg.Hosts[c.send.Host].Address)
 	cancel()
 	if err != nil {
+		d.starved(c.send.Host, err)
 		if cause := DialCause(err); c.ctx.Err() == nil || cause == journal.Refused {
 			c.fail(cause, err, true)
 		} else {

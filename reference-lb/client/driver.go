@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/clock"
@@ -58,6 +59,7 @@ type Driver struct {
 	timer   Waiter
 	precise *clock.Timer // to be closed by us
 	hold    bool         // bodies are kept for a second try
+	told    atomic.Bool  // of a want of this machine
 	policy  *balance.Policy
 
 	mu     sync.Mutex // around clock, step and record

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -73,6 +74,17 @@ func DialCause(err error) journal.Cause {
 		return journal.Timeout
 	}
 	return journal.ConnectError
+}
+
+// starved tells once that this machine had no more descriptors, ports or
+// memory for a dial: that is no failure of the host.
+func (d *Driver) starved(host int32, err error) {
+	for _, want := range []error{syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, want) && d.told.CompareAndSwap(false, true) {
+			d.emit(journal.Event{Kind: journal.Failure, At: d.now(), Node: d.cfg.Name, Link: d.links[host],
+				Text: fmt.Sprintf("%s could not open a connection on %s: %v", d.cfg.Name, d.links[host], err)})
+		}
+	}
 }
 
 // WireCause groups the error of an exchange on an open connection.

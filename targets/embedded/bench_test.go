@@ -156,7 +156,7 @@ func BenchmarkKillAndRestore(b *testing.B) {
 			time.Sleep(time.Millisecond)
 		}
 		b.StartTimer()
-		for _, op := range []faults.NodeAct{faults.NodeKill, faults.NodeRestore} {
+		for _, op := range []faults.NodeAct{faults.NodeKill, faults.NodeStart} {
 			if err := system.Do(b.Context(), "app-1", op); err != nil {
 				b.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func BenchmarkKillAndRestore(b *testing.B) {
 		if err := system.Do(b.Context(), "database-1", faults.NodeKill); err != nil {
 			b.Fatal(err)
 		}
-		if err := system.Do(b.Context(), "database-1", faults.NodeRestore); err != nil {
+		if err := system.Do(b.Context(), "database-1", faults.NodeStart); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -265,7 +265,7 @@ func TestAHungBackendLeavesRotationAndComesBack(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := r.Do(t.Context(), "cart-2", faults.NodeRestore); err != nil {
+		if err := r.Do(t.Context(), "cart-2", faults.NodeResume); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -294,7 +294,7 @@ func TestAKilledNodeRefusesAtItsOwnPortUntilItIsRestored(t *testing.T) {
 	if c, err := net.Dial("tcp", r.Nodes()["cart-1"]); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Error(c, err)
 	}
-	if err := r.Do(t.Context(), "cart-1", faults.NodeRestore); err != nil {
+	if err := r.Do(t.Context(), "cart-1", faults.NodeStart); err != nil {
 		t.Fatal(err)
 	}
 	nodes := map[string]int{}
@@ -309,7 +309,7 @@ func TestAKilledNodeRefusesAtItsOwnPortUntilItIsRestored(t *testing.T) {
 		t.Error(nodes)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "cart-1.log"))
-	if err != nil || strings.Count(string(text), "msg=kill") != 2 || strings.Count(string(text), "msg=restore") != 1 {
+	if err != nil || strings.Count(string(text), "msg=kill") != 2 || strings.Count(string(text), "msg=start") != 1 {
 		t.Errorf("log: %q %v", text, err)
 	}
 }
@@ -329,7 +329,7 @@ func TestABalancerCanHangAndDieAndComeBack(t *testing.T) {
 		t.Error("a hung balancer answered", status)
 	case <-time.After(60 * time.Millisecond):
 	}
-	if err := r.Do(t.Context(), "balancer-1", faults.NodeRestore); err != nil {
+	if err := r.Do(t.Context(), "balancer-1", faults.NodeResume); err != nil {
 		t.Fatal(err)
 	}
 	if status := <-answered; status != 200 {
@@ -344,7 +344,7 @@ func TestABalancerCanHangAndDieAndComeBack(t *testing.T) {
 	if _, _, err := r.get(2); err == nil {
 		t.Error("a dead balancer answers")
 	}
-	if err := r.Do(t.Context(), "balancer-1", faults.NodeRestore); err != nil {
+	if err := r.Do(t.Context(), "balancer-1", faults.NodeStart); err != nil {
 		t.Fatal(err)
 	}
 	if status, _, err := r.get(3); status != 200 || err != nil {

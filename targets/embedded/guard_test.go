@@ -114,3 +114,67 @@ func TestNodeFaultsThroughTheGuardShowAtTheLinkAndAreLifted(t *testing.T) {
 		t.Logf("%s: applied in %s, lifted in %s", f.fault.Kind(), time.Duration(applied.Applied-applied.Ordered), time.Duration(lifted.Applied-lifted.Ordered))
 	}
 }
+
+// Each lift takes off its own fault and no other, in either order: what stands
+// on the node is what a caller sees.
+func TestOverlappingFaultsOnOneNodeAreLiftedEachForItself(t *testing.T) {
+	s, c := guarded(t)
+	addr := s.Links()["balancer-1->cart-1"]
+	victim, err := s.Victim("cart-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]faults.Fault{"kill": faults.Kill{}, "kill again": faults.Kill{}, "hang": faults.HangNode{}, "hang again": faults.HangNode{}}
+	for _, steps := range [][][2]string{ // + applies, - lifts; then what a caller sees
+		{{"+hang", "silent"}, {"+kill", "refused"}, {"-hang", "refused"}, {"-kill", "answered"}},
+		{{"+hang", "silent"}, {"+kill", "refused"}, {"-kill", "silent"}, {"-hang", "answered"}},
+		{{"+kill", "refused"}, {"+hang", "refused"}, {"-kill", "silent"}, {"-hang", "answered"}},
+		{{"+kill", "refused"}, {"+hang", "refused"}, {"-hang", "refused"}, {"-kill", "answered"}},
+		{{"+kill", "refused"}, {"+kill again", "refused"}, {"-kill", "refused"}, {"-kill again", "answered"}},
+		{{"+hang", "silent"}, {"+hang again", "silent"}, {"-hang again", "silent"}, {"-hang", "answered"}},
+	} {
+		for i, step := range steps {
+			id := step[0][1:]
+			c.Feed()
+			if step[0][0] == '+' {
+				act, undo, err := guard.Prepare(kinds[id], victim)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err = c.Apply(t.Context(), id, act, undo, clock.Now()+int64(time.Minute)); err != nil {
+					t.Fatal(steps[:i+1], err)
+				}
+			} else if _, err := c.Lift(t.Context(), id); err != nil {
+				t.Fatal(steps[:i+1], err)
+			}
+			if got := asked(addr); got != step[1] {
+				t.Errorf("after %v: %s at the link, want %s", steps[:i+1], got, step[1])
+			}
+		}
+	}
+}
+
+// Lifting everything at once lifts faults that share a node, those of one kind included.
+func TestOverlappingFaultsOnOneNodeAreLiftedAllAtOnce(t *testing.T) {
+	s, c := guarded(t)
+	victim, err := s.Victim("cart-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range []faults.Fault{faults.HangNode{}, faults.Kill{}, faults.Kill{}, faults.HangNode{}} {
+		act, undo, err := guard.Prepare(f, victim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Feed()
+		if _, err := c.Apply(t.Context(), fmt.Sprint(i), act, undo, clock.Now()+int64(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.LiftAll(t.Context(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if got := asked(s.Links()["balancer-1->cart-1"]); got != "answered" {
+		t.Errorf("after everything was lifted: %s", got)
+	}
+}

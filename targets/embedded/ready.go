@@ -41,7 +41,13 @@ func (s *System) ready(ctx context.Context, limit time.Duration) error {
 			waits.Go(func() error { return s.retry(ctx, b.eligible) })
 		}
 	}
-	return waits.Wait()
+	err := waits.Wait()
+	for _, n := range s.nodes {
+		if short := n.Short(); err != nil && short != nil {
+			return fmt.Errorf("%w; %s could not accept it: %w", err, n.Name(), short)
+		}
+	}
+	return err
 }
 
 // retry does it until it works or ctx ends, and then says why it did not.
@@ -52,7 +58,7 @@ func (s *System) retry(ctx context.Context, do func() error) error {
 			return nil
 		}
 		if s.timer.Wait(ctx, clock.Now()+int64(again)) != nil {
-			return errors.Join(err, ctx.Err())
+			return fmt.Errorf("%w; given up: %w", err, ctx.Err())
 		}
 	}
 }

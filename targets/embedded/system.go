@@ -67,8 +67,9 @@ func (s *System) Victim(name string) (faults.Victim, error) {
 	return v, nil
 }
 
-// Do kills or hangs a node, or restores it: a dead one is started again on its
-// port, a hung one goes on. Each is idempotent. Restoring undoes both, whichever was done.
+// Do kills a node or starts it again on its port, hangs it or lets it go on.
+// Each is idempotent and leaves the other alone: a node that is started under a
+// hang hangs, and one whose hang ends while it is dead stays dead.
 func (s *System) Do(ctx context.Context, name string, op faults.NodeAct) error {
 	n := s.nodes[name]
 	if n == nil {
@@ -78,10 +79,11 @@ func (s *System) Do(ctx context.Context, name string, op faults.NodeAct) error {
 	switch op {
 	case faults.NodeKill:
 		err = n.Kill()
+	case faults.NodeStart:
+		err = n.Restart(ctx)
 	case faults.NodeHang:
 		n.Hang()
-	case faults.NodeRestore:
-		err = n.Restart(ctx)
+	case faults.NodeResume:
 		n.Resume()
 	default:
 		err = fmt.Errorf("%s: %q is nothing that can be done to an embedded node", name, op)
@@ -127,6 +129,9 @@ func (s *System) Close(context.Context) error {
 	for _, n := range slices.Backward(s.topology.Nodes) {
 		if running := s.nodes[n.Name]; running != nil {
 			errs = append(errs, running.Close())
+			if short := running.Short(); short != nil {
+				s.sink.Emit(journal.Event{Kind: journal.Failure, At: clock.Now(), Node: n.Name, Text: fmt.Sprintf("%s could not accept a connection: %v", n.Name, short)})
+			}
 			s.logs.write(n.Name, "closed")
 		}
 	}

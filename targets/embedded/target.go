@@ -97,7 +97,11 @@ func (s *System) start(ctx context.Context, n targets.Node) error {
 	}
 	started := &node{}
 	if n.Balancer != nil {
-		b := &balancer{node: n, hosts: s.hosts(n, n.Balancer.To), timer: s.timer, sink: s.sink}
+		hosts := s.hosts(n, n.Balancer.To)
+		for i := range hosts {
+			hosts[i].Offset = n.Balancer.CheckOffsets[hosts[i].Name]
+		}
+		b := &balancer{node: n, hosts: hosts, timer: s.timer, sink: s.sink}
 		running, err := socket.Start(ctx, n.Name, b.begin)
 		if err != nil {
 			return err

@@ -40,8 +40,11 @@ func (v *conversation) handle() bool {
 	r.requests.Add(1)
 	served := journal.Event{Kind: journal.Served, Node: r.cfg.Node.Name, At: receipt, Request: m.request}
 	a, alive := v.serve(&served)
-	if !alive {
-		return false // a dead process answers and writes down nothing
+	if !alive { // a dead process answers nothing; that it was reached is known all the same
+		if m.request != 0 {
+			r.emit(journal.Event{Kind: journal.Arrival, Node: r.cfg.Node.Name, At: receipt, Request: m.request})
+		}
+		return false
 	}
 	a.close = m.close
 	err := v.send(a)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 
+	"firedrill/experiments/journal/clock"
 	"firedrill/targets/socket"
 )
 
@@ -42,7 +44,8 @@ func (l *life) accept() {
 			return
 		}
 		// Any other error is of one connection, or a want of descriptors that
-		// its end will mend; the listener itself stands.
+		// the end of others will mend; the listener itself stands.
+		_ = l.replica.cfg.Timer.Wait(l.ctx, clock.Now()+int64(time.Millisecond))
 	}
 }
 

@@ -187,7 +187,10 @@ func TestAFullPoolRefusesAndStillAnswersChecks(t *testing.T) {
 	}
 	wg.Wait()
 	if n := len(b.sink.of(journal.Served)); n != 1 {
-		t.Errorf("%d Served events, want only that of the refused one: a killed process writes nothing down", n)
+		t.Errorf("%d Served events, want only that of the refused one: a killed process finishes nothing", n)
+	}
+	if n := len(b.sink.of(journal.Arrival)); n != 5 {
+		t.Errorf("%d Arrival events, want those of the five that it had received", n)
 	}
 }
 

@@ -2,9 +2,11 @@ package socket
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // Listener is a net.Listener for one life of a node. All methods may be called at once.
@@ -12,6 +14,7 @@ type Listener struct {
 	net.Listener
 	gate     atomic.Pointer[chan struct{}] // nil = open
 	accepted atomic.Int64
+	short    atomic.Pointer[error]
 	mu       sync.Mutex
 	conns    map[*Conn]struct{}
 	killed   bool
@@ -25,6 +28,9 @@ func newListener(inner net.Listener) *Listener {
 func (l *Listener) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM) {
+			l.short.Store(&err)
+		}
 		return nil, err
 	}
 	l.accepted.Add(1)
@@ -112,6 +118,15 @@ func (l *Listener) Kill() error {
 	clear(l.conns)
 	l.open()
 	return err
+}
+
+// Short is why a connection could not be accepted, if that was a want of this
+// machine; nil if it had enough so far.
+func (l *Listener) Short() error {
+	if err := l.short.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Open is the number of connections that are accepted and not closed.

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +25,11 @@ type Node struct {
 
 	mu       sync.Mutex
 	listener *Listener // nil while dead
+	hung     bool      // of every life: a hang outlives a death
 	end      func() error
 	lives    int
 	before   int64 // connections of earlier lives
+	short    error // of earlier lives
 	closed   bool
 }
 
@@ -48,6 +51,9 @@ func (n *Node) live(ctx context.Context) error {
 	l, err := n.port.Listen(ctx)
 	if err != nil {
 		return err
+	}
+	if n.hung {
+		l.Hang()
 	}
 	end, err := n.begin(context.WithoutCancel(ctx), n.lives+1, l)
 	if err != nil {
@@ -80,6 +86,7 @@ func (n *Node) die() error {
 	// The sockets come first: nobody is to get an answer.
 	err := errors.Join(n.listener.Kill(), n.end())
 	n.before += n.listener.Accepted()
+	n.short = cmp.Or(n.short, n.listener.Short())
 	n.listener, n.end = nil, nil
 	if err != nil {
 		return fmt.Errorf("kill %s: %w", n.name, err)
@@ -87,7 +94,8 @@ func (n *Node) die() error {
 	return nil
 }
 
-// Restart starts a killed node again on its port, cold. A living one is left alone.
+// Restart starts a killed node again on its port, cold, and hung if it was hung
+// and not resumed. A living one is left alone.
 func (n *Node) Restart(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,20 +112,22 @@ func (n *Node) Restart(ctx context.Context) error {
 }
 
 // Hang freezes the node as SIGSTOP freezes a process: the kernel accepts its
-// connections, and nothing is answered, what is in progress included. Of a
-// dead node nothing can be frozen. Again is no error.
+// connections, and nothing is answered, what is in progress included. A dead
+// one hangs once it is started. Again is no error.
 func (n *Node) Hang() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.hung = true
 	if n.listener != nil {
 		n.listener.Hang()
 	}
 }
 
-// Resume ends a hang: what was held is answered, or worked on.
+// Resume ends a hang: what was held is answered, or worked on. A dead node stays dead.
 func (n *Node) Resume() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.hung = false
 	if n.listener != nil {
 		n.listener.Resume()
 	}
@@ -132,6 +142,16 @@ func (n *Node) Connections() (accepted int64, open int) {
 		return n.before, 0
 	}
 	return n.before + n.listener.Accepted(), n.listener.Open()
+}
+
+// Short is Listener.Short of any life.
+func (n *Node) Short() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.short == nil && n.listener != nil {
+		return n.listener.Short()
+	}
+	return n.short
 }
 
 // Close ends the node at once and gives its port back. It returns when

@@ -45,6 +45,7 @@ func DeadDatabase(seed uint64) Run {
 			ID: 1, On: "orders->database", Kind: "refuse", Text: "refuse", Links: []string{"orders-1->database-1"},
 			Ordered: ptr(3), Applied: ptr(applied), Proved: ptr(3.0102), Lifted: ptr(lifted), Verified: ptr(6.0107), Touched: 4860,
 			Undo: "the link listens again", Evidence: "a dial was refused where a control dial connected in 0.2 ms",
+			Received: []verdict.Receipt{{Node: "database-1", Baseline: 120, Tries: 4860}},
 		}},
 		Phases: phases,
 		Load:   verdict.Load{Planned: total, Sent: total, LagP50: 0.00009, LagP99: 0.0003, LagMax: 0.0007, MaxOpen: 6},

@@ -1,0 +1,100 @@
+package trial
+
+import (
+	"slices"
+
+	"firedrill/experiments"
+	"firedrill/experiments/expect"
+	"firedrill/experiments/journal"
+	"firedrill/experiments/verdict"
+	"firedrill/targets"
+)
+
+// receipts counts, for each fault, what the nodes behind it received by their
+// own record: the callers' tries say what was wanted, not what arrived.
+type receipts struct {
+	faults         []receiptsUnder
+	baseline, over int64 // the phase
+}
+
+// receiptsUnder are those of one fault.
+type receiptsUnder struct {
+	id          int
+	from, until int64 // the fault surely stood
+	nodes       []verdict.Receipt
+}
+
+func newReceipts(o *outcome) *receipts {
+	r := &receipts{}
+	if from, ok := o.line.Start(expect.Baseline); ok {
+		r.baseline, r.over = from, from+int64(o.plan.Phases.Baseline)
+	}
+	for _, f := range o.plan.Faults {
+		life := o.life(f)
+		until := life.LiftOrdered
+		if until == 0 {
+			until = life.Lifted
+		}
+		if life.Applied == 0 || until <= life.Applied {
+			continue
+		}
+		r.faults = append(r.faults, receiptsUnder{id: f.ID, from: life.Applied, until: until, nodes: behind(f)})
+	}
+	return r
+}
+
+// behind are the nodes that the links of a fault lead to.
+func behind(f experiments.Fault) []verdict.Receipt {
+	var out []verdict.Receipt
+	for _, name := range f.Links {
+		l, ok := targets.ParseLink(name)
+		if ok && !slices.ContainsFunc(out, func(r verdict.Receipt) bool { return r.Node == l.To }) {
+			out = append(out, verdict.Receipt{Node: l.To})
+		}
+	}
+	return out
+}
+
+// Add takes one event.
+func (r *receipts) Add(e journal.Event) {
+	to, received := e.Node, true
+	switch e.Kind {
+	case journal.Served, journal.Arrival:
+	case journal.Attempt:
+		l, _ := targets.ParseLink(e.Link)
+		to, received = l.To, false
+	default:
+		return
+	}
+	for i := range r.faults {
+		f := &r.faults[i]
+		for j := range f.nodes {
+			n := &f.nodes[j]
+			if n.Node != to {
+				continue
+			}
+			stood := e.At >= f.from && e.At < f.until
+			switch {
+			case stood && received:
+				n.Received++
+			case stood:
+				n.Tries++
+			case received && e.At >= r.baseline && e.At < r.over:
+				n.Baseline++
+			}
+		}
+	}
+}
+
+// of are the receipts under a fault; nodes that never recorded one are left out.
+func (r *receipts) of(id int) []verdict.Receipt {
+	if r == nil {
+		return nil
+	}
+	for _, f := range r.faults {
+		if f.id == id {
+			return slices.DeleteFunc(slices.Clone(f.nodes), func(n verdict.Receipt) bool { return n.Baseline+n.Received == 0 })
+		}
+	}
+	return nil
+}
