@@ -40,6 +40,7 @@ func (l *life) accept() {
 		switch {
 		case err == nil:
 			l.wg.Go(func() { l.converse(c) })
+			continue
 		case errors.Is(err, net.ErrClosed), l.ctx.Err() != nil:
 			return
 		}
