@@ -56,6 +56,11 @@ func reportCommand(a *app) *cobra.Command {
 			if to == "" || to == "-" {
 				return format.Catalog[kind].Write(a.Out, page)
 			}
+			if c.Flags().Changed("to") {
+				if err := writable(to); err != nil {
+					return usagef("--to %s: %v", to, err)
+				}
+			}
 			for i, dir := range pages {
 				if err := a.draw(reports.Page{Reports: page.Reports[i : i+1]}, kind, filepath.Join(dir, drill.ReportName)); err != nil {
 					return err
@@ -71,13 +76,11 @@ func reportCommand(a *app) *cobra.Command {
 
 // draw writes a page to a file, and says so.
 func (a *app) draw(page reports.Page, kind, to string) error {
-	switch err := writable(to); {
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return usagef("%s: %v: name another file with --to", to, err)
-	case err != nil:
-		return usagef("%s: %v", to, err)
+	err := drill.Render(page, kind, to)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: name another file with --to", err)
 	}
-	if err := drill.Render(page, kind, to); err != nil {
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Err, "wrote %s\n", to)
