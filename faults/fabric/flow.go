@@ -97,12 +97,19 @@ func (f *flow) pass(b []byte) bool {
 		return f.feed(b)
 	}
 	f.turn()
-	n, err := f.to.Write(b)
-	f.bytes.Add(int64(n))
+	err := f.put(b)
 	if err != nil {
 		f.conn.abort()
 	}
 	return err == nil
+}
+
+// put writes, and counts first: who has received something finds it counted.
+func (f *flow) put(b []byte) error {
+	f.bytes.Add(int64(len(b)))
+	n, err := f.to.Write(b)
+	f.bytes.Add(int64(n - len(b)))
+	return err
 }
 
 func (f *flow) engage() {
@@ -164,8 +171,7 @@ func (f *flow) write() {
 		if broken {
 			continue
 		}
-		n, err := f.to.Write(chunk.Data)
-		f.bytes.Add(int64(n))
+		err := f.put(chunk.Data)
 		f.held.Add(-int64(len(chunk.Data)))
 		select {
 		case f.room <- struct{}{}:
