@@ -169,73 +169,6 @@ func (c *Client) carryOut(m message) {
 	_ = c.wire.send(reply) // a guard that is gone is noticed by wait
 }
 
-// OpenLink opens a link and returns the address to dial in upstream's place (both host:port).
-func (c *Client) OpenLink(ctx context.Context, name, upstream string) (string, error) {
-	links := []Link{{Name: name, Upstream: upstream}}
-	err := c.OpenLinks(ctx, links)
-	return links[0].Addr, err
-}
-
-// OpenLinks opens links and fills in where each listens: all of them, or none and an error.
-func (c *Client) OpenLinks(ctx context.Context, links []Link) error {
-	reply, err := c.request(ctx, message{Op: opOpen, Links: links})
-	if err != nil {
-		return fmt.Errorf("open links: %w", err)
-	}
-	if len(reply.Links) != len(links) {
-		return fmt.Errorf("open links: the guard opened %d of %d", len(reply.Links), len(links))
-	}
-	copy(links, reply.Links)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range reply.Links {
-		c.links[l.Name] = &l
-	}
-	return nil
-}
-
-// SetUpstream sends a link's fresh connections elsewhere.
-func (c *Client) SetUpstream(ctx context.Context, name, upstream string) error {
-	c.mu.Lock()
-	local := c.local
-	if l, ok := c.links[name]; ok {
-		l.Upstream = upstream
-	}
-	c.mu.Unlock()
-	if local != nil {
-		return local.SetUpstream(name, upstream)
-	}
-	_, err := c.request(ctx, message{Op: opUpstream, Links: []Link{{Name: name, Upstream: upstream}}})
-	return err
-}
-
-// NodeDown makes links stop listening because what is behind them is gone. It is no fault and needs no lift.
-func (c *Client) NodeDown(ctx context.Context, links ...string) error {
-	return c.listening(ctx, opDown, links)
-}
-
-// NodeUp makes them listen again.
-func (c *Client) NodeUp(ctx context.Context, links ...string) error {
-	return c.listening(ctx, opUp, links)
-}
-
-func (c *Client) listening(ctx context.Context, to op, links []string) error {
-	c.mu.Lock()
-	local := c.local
-	for _, name := range links {
-		c.down[name] = to == opDown
-	}
-	c.mu.Unlock()
-	switch {
-	case local == nil:
-		_, err := c.request(ctx, message{Op: to, Names: links})
-		return err
-	case to == opDown:
-		return local.Down(links...)
-	}
-	return local.Up(links...)
-}
-
 // Embedded registers what carries out acts on a node that lives in this
 // process, each within ctx: kill, hang, and the undo of either, which leaves the
 // other alone. It is called by the guard's order; after a start the node must
@@ -244,71 +177,6 @@ func (c *Client) Embedded(node string, do func(ctx context.Context, op faults.No
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nodes[node] = do
-}
-
-// Apply writes the intent to the ledger, then does the act. deadline is the
-// CLOCK_MONOTONIC instant (ns) at which the guard lifts it by itself; that
-// makes the run an error. If ctx ends early, what was applied is lifted.
-func (c *Client) Apply(ctx context.Context, id string, act Act, undo Undo, deadline int64) (Ack, error) {
-	c.mu.Lock()
-	c.standing[id] = undo
-	c.mu.Unlock()
-	reply, err := c.request(ctx, message{Op: opApply, Fault: id, Act: &act, Undo: &undo, Deadline: deadline})
-	if err == nil && reply.Ack != nil {
-		return *reply.Ack, nil
-	}
-	if ctx.Err() != nil { // it may be applied yet
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
-		defer cancel()
-		_, _ = c.request(late, message{Op: opLift, Fault: id}) // the deadline stands behind it
-	}
-	c.mu.Lock()
-	delete(c.standing, id)
-	c.mu.Unlock()
-	return Ack{}, fmt.Errorf("apply fault %s: %w", id, err)
-}
-
-// Lift undoes what was applied under id. Again is no error and gives the same
-// acknowledgement. If the guard is gone, so is the fault: the acknowledgement is void.
-func (c *Client) Lift(ctx context.Context, id string) (Ack, error) {
-	reply, err := c.request(ctx, message{Op: opLift, Fault: id})
-	return c.lifted(reply, err, id)
-}
-
-// LiftAll undoes everything in parallel. A guard that does not answer within
-// 250 ms is ended, and its links are reopened clean by this process.
-func (c *Client) LiftAll(ctx context.Context, reason string) (Ack, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, liftAllAnswer, errors.New("no answer within "+liftAllAnswer.String()))
-	defer cancel()
-	reply, err := c.request(ctx, message{Op: opLiftAll, Reason: reason})
-	if err != nil && reply.Op == "" && !errors.Is(err, ErrGone) {
-		c.giveUp()
-		err = ErrGone
-	}
-	return c.lifted(reply, err, "")
-}
-
-// liftAllAnswer is how long everything may take to be lifted.
-const liftAllAnswer = 250 * time.Millisecond
-
-func (c *Client) lifted(reply message, err error, id string) (Ack, error) {
-	if errors.Is(err, ErrGone) {
-		<-c.done // the links are clean by then
-		return Ack{Applied: clock.Now(), Void: true}, nil
-	}
-	if err != nil {
-		return Ack{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if id == "" {
-		clear(c.standing)
-	}
-	delete(c.standing, id)
-	if reply.Ack == nil {
-		return Ack{}, errors.New("the guard did not acknowledge the lift")
-	}
-	return *reply.Ack, nil
 }
 
 // Feed renews the lease. The run's own loop calls it every 100 ms, no ticker
@@ -349,18 +217,6 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 
 // Pid is the guard's process id.
 func (c *Client) Pid() int { return c.cmd.Process.Pid }
-
-// Snapshot has the counters of every link, by name; after a takeover they start anew.
-func (c *Client) Snapshot(ctx context.Context) ([]fabric.LinkStats, error) {
-	c.mu.Lock()
-	local := c.local
-	c.mu.Unlock()
-	if local != nil {
-		return local.Snapshot(), nil
-	}
-	reply, err := c.request(ctx, message{Op: opSnapshot})
-	return reply.Stats, err
-}
 
 // Close lifts what stands, ends the links and waits for the guard's end; if
 // ctx ends first the guard is killed. An error says what was not lifted.
