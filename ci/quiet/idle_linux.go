@@ -21,6 +21,10 @@ const (
 	stalled  = 2 * time.Millisecond   // lateness of a bare thread that only its host can cause
 )
 
+// repeats is the time for measuring again, all tests of a process together:
+// a machine that is never idle must not cost them their deadline.
+var repeats = budget{left: 100 * time.Second}
+
 // Measured is what one measurement found.
 type Measured struct {
 	Summary string
@@ -44,30 +48,52 @@ func OnIdle(t *testing.T, measurement func() Measured) {
 		t.Skip("measured, so not with -short and not under the race detector")
 	}
 	Lock(t)
-	missed, reason := 0, ""
-	for range tries {
-		if share := others(t, func() time.Duration { timerLateness(); return 0 }); share > bustle {
-			reason = fmt.Sprintf("others use %.1f %% of the machine", 100*share)
-			continue
-		}
-		m, share, late, longest := control(t, measurement)
-		state := fmt.Sprintf("others use %.1f %% of the machine, bare timer late by %v (p99), %v (max)", 100*share, late, longest)
-		t.Logf("%s; %s", m.Summary, state)
-		if len(m.Wrong) == 0 {
+	var c claim
+	for try := range tries {
+		began := time.Now()
+		if c.attempt(t, measurement) {
 			return
 		}
-		if share > calmness || late > sharp || longest > stalled || m.Slow != "" {
-			reason = strings.Join(append([]string{state + m.Slow}, m.Wrong...), "; ")
-			continue
+		if try > 0 {
+			repeats.spend(time.Since(began))
 		}
-		for _, w := range m.Wrong {
-			t.Logf("missed on an idle machine: %s", w)
-		}
-		if missed++; missed == misses {
-			t.Fatalf("missed %d times on an idle machine: %s", missed, strings.Join(m.Wrong, "; "))
+		if c.missed == misses || repeats.rest() == 0 {
+			break
 		}
 	}
-	require.Missing(t, require.Idle, "the machine is not idle, so nothing can be said: "+reason)
+	if c.missed == misses || c.busy == "" {
+		t.Fatalf("missed %d times on an idle machine: %s", c.missed, c.wrong)
+	}
+	require.Missing(t, require.Idle, "the machine is not idle, so nothing can be said: "+c.busy)
+}
+
+// claim is what the measurements of a test have come to.
+type claim struct {
+	missed int    // on an idle machine
+	wrong  string // the last of these
+	busy   string // why another said nothing
+}
+
+// attempt measures once, and says whether all figures were met.
+func (c *claim) attempt(t *testing.T, measurement func() Measured) (met bool) {
+	t.Helper()
+	if share := others(t, func() time.Duration { timerLateness(); return 0 }); share > bustle {
+		c.busy = fmt.Sprintf("others use %.1f %% of the machine", 100*share)
+		return false
+	}
+	m, share, late, longest := control(t, measurement)
+	state := fmt.Sprintf("others use %.1f %% of the machine, bare timer late by %v (p99), %v (max)", 100*share, late, longest)
+	t.Logf("%s; %s", m.Summary, state)
+	switch {
+	case len(m.Wrong) == 0:
+		return true
+	case share > calmness || late > sharp || longest > stalled || m.Slow != "":
+		c.busy = strings.Join(append([]string{state + m.Slow}, m.Wrong...), "; ")
+	default:
+		c.missed, c.wrong = c.missed+1, strings.Join(m.Wrong, "; ")
+		t.Logf("missed on an idle machine: %s", c.wrong)
+	}
+	return false
 }
 
 // control measures, and what others did to the machine meanwhile: their share
