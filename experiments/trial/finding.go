@@ -18,7 +18,7 @@ type finding struct {
 
 // rules are all the reasons beside the rows, in the order in which they are told when several weigh the same.
 var rules = []func(*outcome) []finding{
-	liftRule, tearRule, failureRule, cleanRule, replayRule, abortRule, planRule, gateRule, proofRule, loadRule,
+	liftRule, tearRule, failureRule, cleanRule, replayRule, abortRule, planRule, gateRule, proofRule, trafficRule, loadRule,
 }
 
 // conclude takes the worst finding as the trial's verdict.

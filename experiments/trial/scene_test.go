@@ -89,11 +89,25 @@ var scenes = []scene{
 	{"another row is inconclusive", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.6075)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
 	{"expected to fail but passed", []edit{expectFail("expect.0")}, verdict.Pass, 1, "expected to fail, but came to pass"},
 	{"expected to fail but inconclusive", []edit{without(fault(journal.Proved)), bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0"), planned(func(p *experiments.Plan) { p.Expect = p.Expect[1:] })}, verdict.Inconclusive, 1, "came to inconclusive"},
-	{"expected to fail but aborted", []edit{abortedAt(4 * sec), expectFail("expect.0")}, verdict.Aborted, 1, "came to aborted"},
+	{"expected to fail but aborted", []edit{abortedAt(4 * sec), expectFail("expect.0")}, verdict.Aborted, 5, "interrupted at the terminal"},
+	{"expected to fail, but the harness did", []edit{adding(journal.Event{Kind: journal.Failure, At: at(4 * sec), Text: "the machine was asleep"}), expectFail("expect.0")}, verdict.Error, 4, "asleep"},
+	{"no request meets the fault", []edit{without(tryAt("cart-2"))}, verdict.Inconclusive, 2, "no request went over balancer-1->cart-2 while hang on cart-2 stood"},
+	{"failed, but no request met the fault", []edit{without(tryAt("cart-2")), bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 1, "shows too little: no request went over"},
+	{"nobody is answered before the fault", []edit{change(dueBefore(3*sec), func(e *journal.Event) { e.Outcome = journal.Fail }), planned(func(p *experiments.Plan) { p.SteadyState = p.SteadyState[1:] })}, verdict.Inconclusive, 2, "not one of the"},
 	{"expected to fail but not verified", []edit{without(fault(journal.Verified)), expectFail("expect.0")}, verdict.Error, 6, "not verified"},
 	{"failed as expected, but unproved", []edit{without(fault(journal.Proved)), bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 1, "shows too little: hang on cart-2 was not seen"},
 	{"failed as expected under a late load", []edit{loadStats(func(l *journal.LoadStats) { l.LagP99 = .0051 }), bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Inconclusive, 1, "could not keep up"},
 	{"failed under a late load", []edit{loadStats(func(l *journal.LoadStats) { l.LagP99 = .0051 }), bound("expect.0", expect.Bound{Max: num(.5)})}, verdict.Inconclusive, 2, "could not keep up"},
 	{"because of no row", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0", "expect.99")}, verdict.Fail, 1, "expect.99, which is no row"},
 	{"because is missing", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail()}, verdict.Fail, 1, "no row is named"},
+}
+
+// tryAt is a request's try at a host.
+func tryAt(host string) func(journal.Event) bool {
+	return func(e journal.Event) bool { return e.Kind == journal.Attempt && e.Link == "balancer-1->"+host }
+}
+
+// dueBefore is a user's request due before an instant of the run.
+func dueBefore(t int64) func(journal.Event) bool {
+	return func(e journal.Event) bool { return e.Kind == journal.Request && e.Due < at(t) }
 }

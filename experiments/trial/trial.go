@@ -23,6 +23,7 @@ type outcome struct {
 	account guard.Account // of its guard, as far as it is believed
 	replay  verdict.Replay
 	counts  *receipts
+	traffic *traffic
 
 	expect []verdict.Row
 	steady []verdict.Row // of the baseline, then of the recovery
@@ -114,7 +115,7 @@ func (o *outcome) measure(src Source) {
 			folds = append(folds, rowFold{row: r, fold: f, window: lastThirdText, into: &o.steady})
 		}
 	}
-	o.counts = newReceipts(o)
+	o.counts, o.traffic = newReceipts(o), newTraffic(o)
 	cores := newReplayer()
 	for e, err := range src() {
 		if err != nil {
@@ -122,6 +123,7 @@ func (o *outcome) measure(src Source) {
 		}
 		cores.Add(e)
 		o.counts.Add(e)
+		o.traffic.Add(e)
 		for _, f := range folds {
 			if f.fold != nil {
 				f.fold.Add(e)

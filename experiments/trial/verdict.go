@@ -115,12 +115,14 @@ func trialsText(trials []*outcome, decides *outcome) string {
 }
 
 // settle applies `expected` and finds the exit code. A fail counts as expected
-// only if each named row failed in every trial and every other row passed.
+// only if each named row failed in every trial and every other row passed. What
+// says nothing of the system, a run that was stopped or that went wrong, keeps
+// its own code: 1 would say that an expectation was broken.
 func settle(v *verdict.Verdict, trials []*outcome, unverified bool) {
 	switch {
 	case unverified:
 		v.Exit = verdict.ExitUnverified
-	case v.Expected != verdict.Fail:
+	case v.Expected != verdict.Fail, v.Verdict == verdict.Aborted, v.Verdict == verdict.Error:
 		v.Exit = verdict.ExitOf(v.Verdict)
 		v.ExpectedMet = v.Verdict == verdict.Pass
 	default:
