@@ -59,7 +59,7 @@ func Explain(code int) string {
 
 var meanings = map[int]string{
 	ExitPass:         "every expectation held, or failed exactly as the file expects",
-	ExitFail:         "an expectation was broken",
+	ExitFail:         "an expectation was broken, or one that was expected to break was not",
 	ExitInconclusive: "not enough evidence to say",
 	ExitInvalid:      "not runnable as written, or the steady state did not hold; nothing was injected",
 	ExitError:        "the harness or its environment failed",
