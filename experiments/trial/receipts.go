@@ -2,6 +2,7 @@ package trial
 
 import (
 	"slices"
+	"time"
 
 	"firedrill/experiments"
 	"firedrill/experiments/expect"
@@ -24,6 +25,10 @@ type receiptsUnder struct {
 	nodes       []verdict.Receipt
 }
 
+// onItsWay is how long after a fault's acknowledgement something that had
+// passed its link before may still be noted as received.
+const onItsWay = int64(50 * time.Millisecond)
+
 func newReceipts(o *outcome) *receipts {
 	r := &receipts{}
 	if from, ok := o.line.Start(expect.Baseline); ok {
@@ -35,10 +40,11 @@ func newReceipts(o *outcome) *receipts {
 		if until == 0 {
 			until = life.Lifted
 		}
-		if life.Applied == 0 || until <= life.Applied {
+		from := life.Applied + onItsWay
+		if life.Applied == 0 || until <= from {
 			continue
 		}
-		r.faults = append(r.faults, receiptsUnder{id: f.ID, from: life.Applied, until: until, nodes: behind(f)})
+		r.faults = append(r.faults, receiptsUnder{id: f.ID, from: from, until: until, nodes: behind(f)})
 	}
 	return r
 }

@@ -13,8 +13,8 @@ func TestAFaultTellsWhatArrivedBehindIt(t *testing.T) {
 	s := newTale(t)
 	p := s.plan.Phases
 	tries := 0
-	applied := at(int64(p.Warmup+p.Baseline)+int64(s.plan.Faults[0].At)) + 3*ms/2
-	ordered := applied + int64(s.plan.Faults[0].For) - ms // of the lift
+	applied := at(int64(p.Warmup+p.Baseline)+int64(s.plan.Faults[0].At)) + 3*ms/2 + 50*ms // and nothing is on its way any more
+	ordered := applied + int64(s.plan.Faults[0].For) - 51*ms                              // of the lift
 	for _, e := range s.log {
 		if e.Kind == journal.Attempt && e.Link == "balancer-1->cart-2" && e.At >= applied && e.At < ordered {
 			tries++

@@ -124,8 +124,9 @@ type Fault struct {
 }
 
 // Receipt is what a node recorded itself of the requests that reached it,
-// beside what its callers say they tried. While the fault stood means from its
-// acknowledgement to the order of its lift.
+// beside what its callers say they tried. While the fault stood means from 50 ms
+// after its acknowledgement, when nothing that had passed before is on its way
+// any more, to the order of its lift.
 type Receipt struct {
 	Node     string `json:"node"`
 	Baseline int    `json:"baseline"` // received in the baseline: a node that counts nothing then says nothing by 0
