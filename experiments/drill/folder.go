@@ -3,6 +3,7 @@ package drill
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,9 +19,10 @@ import (
 
 // NewID names a run: when it began, and four random digits.
 func NewID(at time.Time) string {
-	var b [2]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return at.UTC().Format("20060102-150405-") + hex.EncodeToString(b[:])
+	b := binary.BigEndian.AppendUint16(nil, uint16(at.Nanosecond()>>14)) // 16 µs: `last` is the later of two in a second
+	b = append(b, 0)
+	_, _ = rand.Read(b[2:]) // never fails
+	return at.UTC().Format("20060102-150405-") + hex.EncodeToString(b)
 }
 
 // RunsDir holds the folders of all runs under a state folder; empty means the default one.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"firedrill/experiments"
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/trial"
@@ -51,6 +52,11 @@ func report(dir string) (reports.Report, error) {
 		return r, err
 	}
 	why := r.Journal.Torn
+	if p, err := planOf(dir); err != nil {
+		return r, err
+	} else if p.Hash != v.PlanHash {
+		why = fmt.Sprintf("%s is of another plan", trial.VerdictFile)
+	}
 	if why == "" {
 		why = otherTrials(dir, v)
 	}
@@ -64,6 +70,19 @@ func report(dir string) (reports.Report, error) {
 		r.Commands = slices.DeleteFunc(r.Commands, func(c reports.Command) bool { return strings.HasPrefix(c.Text, "firedrill run ") })
 	}
 	return r, nil
+}
+
+// planOf is the plan that a folder was run by: without it no verdict can be believed.
+func planOf(dir string) (*experiments.Plan, error) {
+	text, err := os.ReadFile(filepath.Join(dir, planName))
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	p, err := experiments.DecodePlan(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be trusted, and no verdict without it: %w", planName, err)
+	}
+	return p, nil
 }
 
 func build(dir string, v verdict.Verdict, source []byte) (reports.Report, error) {

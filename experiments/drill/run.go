@@ -17,11 +17,15 @@ import (
 	"firedrill/targets/embedded"
 )
 
-const planName = trial.PlanFile
+const (
+	planName = trial.PlanFile
+	nodesDir = "nodes" // of a run's folder: NAME.log of each node
+)
 
-// Targets has every target of this version by its name in the file.
-var Targets = map[string]func() targets.Target{
-	"embedded": func() targets.Target { return embedded.New(embedded.Options{}) },
+// Targets has every target of this version by its name in the file; logs is
+// the folder for what its nodes write, which need not exist yet.
+var Targets = map[string]func(logs string) targets.Target{
+	"embedded": func(logs string) targets.Target { return embedded.New(embedded.Options{LogDir: logs}) },
 }
 
 // Conditions are those of one run.
@@ -49,6 +53,6 @@ func (d *Drill) Run(ctx context.Context, c Conditions) (verdict.Verdict, error) 
 	}
 	return trial.Run(ctx, d.Plan, trial.Options{
 		ID: c.ID, Dir: c.Dir, StateDir: c.StateDir, Source: d.Source, Parents: d.Parents, Version: Version(),
-		Target: make(), Notify: c.Notify, Linger: c.Linger, Sabotage: c.Sabotage,
+		Target: make(filepath.Join(c.Dir, nodesDir)), Notify: c.Notify, Linger: c.Linger, Sabotage: c.Sabotage,
 	})
 }

@@ -173,6 +173,10 @@ func planRule(o *outcome) []finding {
 	if len(o.plan.SteadyState) == 0 {
 		say("the experiment has no steady state")
 	}
+	if want := planNote(o.plan, o.number); o.recorded != "" && o.recorded != want {
+		out = append(out, finding{word: verdict.Error,
+			reason: fmt.Sprintf("the journal of trial %d is not this plan's: it was written for %s, and this is %s", o.number, o.recorded, want)})
+	}
 	if o.plan.Phases.Baseline <= 0 {
 		say("the experiment has no baseline")
 	}

@@ -13,6 +13,7 @@ import (
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/verdict"
+	"firedrill/faults/guard"
 )
 
 // Names in a run folder.
@@ -74,6 +75,9 @@ func Judge(dir string) (verdict.Verdict, error) {
 		sources = append(sources, fileSource(JournalPath(dir, i)))
 	}
 	v := judge(plan, sources, readLedger(dir))
+	if !exists(filepath.Join(dir, guard.LedgerFile)) {
+		v.Warnings = append(v.Warnings, guard.LedgerFile+" is missing: what the guard did is known from the journal alone")
+	}
 	if v.RunDir, err = filepath.Abs(dir); err != nil {
 		return v, fmt.Errorf("judge %s: %w", dir, err)
 	}

@@ -126,7 +126,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 		return fmt.Errorf("start the journal: %w", err)
 	}
 	before += runtime.NumGoroutine() - open // the journal's own stay to the last
-	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version} {
+	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version, NotePlan: planNote(p, i)} {
 		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
 	measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})

@@ -39,11 +39,13 @@ type outcome struct {
 	overload int // requests that were not sent because too many were open
 	started  string
 	version  string
+	number   int    // of the trial, counted from 1
+	recorded string // the plan and trial that the journal says it is of
 }
 
 // judgeTrial judges trial i, counted from 0, from its journal and its guard's account.
 func judgeTrial(p *experiments.Plan, src Source, l ledger, i int) *outcome {
-	o := &outcome{plan: p, scope: p.Scope(), line: expect.NewTimeline()}
+	o := &outcome{number: i + 1, plan: p, scope: p.Scope(), line: expect.NewTimeline()}
 	for e, err := range src() {
 		if err != nil {
 			o.read = err
@@ -75,6 +77,8 @@ func (o *outcome) note(e journal.Event) {
 		o.started = e.Text
 	case e.Kind == journal.Note && e.Node == NoteVersion:
 		o.version = e.Text
+	case e.Kind == journal.Note && e.Node == NotePlan:
+		o.recorded = e.Text
 	}
 }
 
@@ -82,7 +86,11 @@ func (o *outcome) note(e journal.Event) {
 const (
 	NoteStarted = "started" // Text is the wall clock at the start, RFC 3339
 	NoteVersion = "version" // Text is the version of the program that ran it
+	NotePlan    = "plan"    // Text is the hash of the plan and the number of the trial
 )
+
+// planNote ties a journal to its plan and its trial, counted from 1.
+func planNote(p *experiments.Plan, i int) string { return fmt.Sprintf("%s %d", p.Hash, i) }
 
 // lastThird is the stretch of the recovery over which the steady state is checked again.
 func (o *outcome) lastThird() expect.Span {

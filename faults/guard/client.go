@@ -68,16 +68,14 @@ func Start(ctx context.Context, o Options) (*Client, error) {
 	c := &Client{
 		o: o, cmd: cmd, wire: newWire(conn), aborted: make(chan Abort, 64), done: make(chan struct{}),
 		links: map[string]*Link{}, down: map[string]bool{}, standing: map[string]Undo{},
-		nodes: map[string]func(context.Context, faults.NodeAct) error{},
+		nodes:   map[string]func(context.Context, faults.NodeAct) error{},
+		closing: true, // until it has answered: there is nothing to take over
 	}
 	c.loops.Go(c.read)
 	c.loops.Go(c.wait)
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errors.New("it was not ready within "+startLimit.String()))
 	defer cancel()
 	if _, err := c.request(ctx, message{Op: opHello, Token: token, Options: &o}); err != nil {
-		c.mu.Lock()
-		c.closing = true
-		c.mu.Unlock()
 		_ = cmd.Process.Kill() // fails only if it has ended
 		c.loops.Wait()
 		if !errors.Is(err, ErrGone) && ctx.Err() == nil {
@@ -85,6 +83,9 @@ func Start(ctx context.Context, o Options) (*Client, error) {
 		}
 		return nil, failedStart(ctx, o, err)
 	}
+	c.mu.Lock()
+	c.closing = false
+	c.mu.Unlock()
 	return c, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -220,7 +221,8 @@ func Status(ctx context.Context) ([]Run, error) {
 			switch {
 			case errors.Is(err, syscall.ECONNREFUSED):
 				errs = append(errs, os.Remove(path))
-			case errors.Is(err, os.ErrNotExist): // ended meanwhile
+			case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF):
+				// ended meanwhile
 			case err != nil:
 				errs = append(errs, fmt.Errorf("status %s: %w", path, err))
 			case reply.Run != nil:

@@ -43,7 +43,7 @@ func Recover(ctx context.Context, stateDir string) ([]Recovered, error) {
 			return all, errors.Join(append(errs, err)...)
 		}
 		path := filepath.Join(list, name.Name())
-		dir, err := os.ReadFile(path)
+		dir, err := readEntry(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // ended meanwhile
 		}
@@ -51,7 +51,7 @@ func Recover(ctx context.Context, stateDir string) ([]Recovered, error) {
 			errs = append(errs, fmt.Errorf("recover: %w", err))
 			continue
 		}
-		one, err := recoverRun(name.Name(), strings.TrimSpace(string(dir)))
+		one, err := recoverRun(name.Name(), dir)
 		all = append(all, one)
 		if err == nil && !one.Live {
 			err = os.Remove(path)
@@ -61,6 +61,26 @@ func Recover(ctx context.Context, stateDir string) ([]Recovered, error) {
 		}
 	}
 	return all, errors.Join(errs...)
+}
+
+// readEntry is the run folder that a file of the list names.
+func readEntry(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	notOurs := func(why string) error {
+		return fmt.Errorf("%s %s, so it cannot tell which run it stands for: it is left alone; look at it, and remove it by hand", path, why)
+	}
+	if !info.Mode().IsRegular() {
+		return "", notOurs("is no plain file")
+	}
+	text, err := os.ReadFile(path)
+	dir := strings.TrimSpace(string(text))
+	if err == nil && (!filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n\x00")) {
+		return "", notOurs("does not hold the path of a run's folder")
+	}
+	return dir, err
 }
 
 func recoverRun(runID, runDir string) (Recovered, error) {

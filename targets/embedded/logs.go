@@ -26,6 +26,9 @@ func openLogs(dir string, t targets.Topology) (*logs, error) {
 	if dir == "" {
 		return l, nil
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("logs of the nodes: %w", err)
+	}
 	for _, n := range t.Nodes {
 		f, err := os.OpenFile(filepath.Join(dir, n.Name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {

@@ -20,7 +20,7 @@ const DefaultReady = 5 * time.Second
 
 // Options are what may be set about the target. The zero value is good.
 type Options struct {
-	// LogDir is an existing folder for the nodes' logs, NAME.log; empty keeps none.
+	// LogDir is the folder, made if need be, for the nodes' logs, NAME.log; empty keeps none.
 	LogDir string
 	// Ready bounds the wait for each link; 0 means DefaultReady.
 	Ready time.Duration
