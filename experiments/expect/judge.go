@@ -73,6 +73,9 @@ func Judge(r Row, m Measured, p *Prediction) Judgement {
 		return say(verdict.Inconclusive, "%s", why)
 	}
 	word := l.word(m.Low, m.High)
+	if m.Few != "" && !l.exceeded(m.Low) {
+		return say(verdict.Inconclusive, "%s", m.Few)
+	}
 	if word == verdict.Fail && p != nil && p.Growing && l.lenient(p, r).word(m.Low, m.High) != verdict.Fail {
 		return say(verdict.Inconclusive, "%s; but the record of the run ends too soon to know how late its checks were", sentence(r, m, l, word))
 	}
@@ -98,6 +101,8 @@ func judgeCut(r Row, m Measured, l limits, thin, why string, say func(verdict.Wo
 		return undecided(thin)
 	case got == "" || why != "" || m.Could == nil || r.Bound.None:
 		return undecided(got)
+	case m.Few != "" && !l.exceeded(m.Could.Low):
+		return undecided(m.Few)
 	}
 	switch word := l.word(m.Could.Low, m.Could.High); {
 	case word == verdict.Fail:
