@@ -1,8 +1,10 @@
 package expect
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"firedrill/experiments/journal"
 )
@@ -50,7 +52,9 @@ func (a *attempts) Measured() Measured {
 type amplification struct {
 	setup Setup
 	links []string
+	text  string // the links as written
 	route string
+	need  int // tries seen at the links, below which they prove nothing
 	tries int
 	users int
 	open  map[uint64]int // tries of requests that have not ended yet
@@ -60,7 +64,7 @@ type amplification struct {
 }
 
 func newAmplification(r Row, s Setup) Fold {
-	a := &amplification{setup: s, links: r.Of, route: r.Route, open: map[uint64]int{}, in: idSet{}, out: idSet{}}
+	a := &amplification{setup: s, links: r.Of, text: orDefault(r.OfText, strings.Join(r.Of, ", ")), route: r.Route, need: max(r.MinSamples, leastRequests), open: map[uint64]int{}, in: idSet{}, out: idSet{}}
 	of := s.ofRoute(r.Route)
 	a.rest = s.rest(func(route uint16) bool { return of(route) && a.passes(route) })
 	return a
@@ -89,6 +93,17 @@ func (a *amplification) Add(e journal.Event) {
 	}
 }
 
+// tries counts them in words.
+func tries(n int) string {
+	switch n {
+	case 0:
+		return "no try"
+	case 1:
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
+}
+
 // passes says whether requests of the route pass one of the links.
 func (a *amplification) passes(route uint16) bool {
 	if a.setup.Scope.OnPath == nil {
@@ -101,6 +116,9 @@ func (a *amplification) Measured() Measured {
 	m := Measured{Quantity: census(0, a.users, Ratio), Unopened: a.setup.Span.Unopened, Window: a.setup.Span}
 	if a.users > 0 {
 		m.Quantity = census(float64(a.tries)/float64(a.users), a.users, Ratio)
+	}
+	if a.tries < a.need { // a link that nothing reached amplified nothing, and did not keep from it either
+		m.Few = fmt.Sprintf("%s reached %s in the window; at least %d are needed", tries(a.tries), a.text, a.need)
 	}
 	if m.Cut = a.setup.Span.missing(a.setup.Scope.Timeout); m.Cut != "" {
 		m.Could = &Reach{float64(a.tries) / float64(max(1, a.users+a.rest.open())), math.Inf(1)} // no try is taken back

@@ -95,6 +95,11 @@ func (l limits) meets(v float64) bool {
 	return l.high == nil || v < *l.high || !l.openHigh && v == *l.high
 }
 
+// exceeded says whether a value is above the bound, so that a larger one is too.
+func (l limits) exceeded(v float64) bool {
+	return l.high != nil && (v > *l.high || l.openHigh && v == *l.high)
+}
+
 // word judges an interval. Every bound is an interval itself, so the ends of
 // [low, high] decide, but for a bound that lies wholly inside it.
 func (l limits) word(low, high float64) verdict.Word {

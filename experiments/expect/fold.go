@@ -33,10 +33,12 @@ type Measured struct {
 	Absent   string  // for a time: why its event did not come by the end of the window
 	Unopened string  // why the window never opened
 	Thin     string  // why what there is proves nothing
+	Few      string  // why it proves nothing but that a value is too high: more of what was seen only raises it
 	Rate     float64 // for removal_time: requests a second to the victim in the baseline
 	Window   Span
-	// Cut says that the record ends before all was seen that this measure needs,
-	// and Could how far the rest might have moved it.
+	// Cut says that the record ends before all was seen that this measure needs.
+	// Could is how far what was not seen might have moved it: the rest of a cut
+	// record, or what followed the wait for a time that is Absent.
 	Cut   string
 	Could *Reach
 }

@@ -57,7 +57,7 @@ func Judge(r Row, m Measured, p *Prediction) Judgement {
 	case m.Cut != "":
 		return judgeCut(r, m, l, thin, why, say)
 	case m.Absent != "" && !r.Bound.None:
-		return say(verdict.Fail, "%s", m.Absent)
+		return judgeAbsent(r, m, l, p, why, say)
 	case thin != "":
 		return say(verdict.Inconclusive, "%s", thin)
 	case m.Absent != "":
@@ -73,6 +73,9 @@ func Judge(r Row, m Measured, p *Prediction) Judgement {
 		return say(verdict.Inconclusive, "%s", why)
 	}
 	word := l.word(m.Low, m.High)
+	if m.Few != "" && !l.exceeded(m.Low) {
+		return say(verdict.Inconclusive, "%s", m.Few)
+	}
 	if word == verdict.Fail && p != nil && p.Growing && l.lenient(p, r).word(m.Low, m.High) != verdict.Fail {
 		return say(verdict.Inconclusive, "%s; but the record of the run ends too soon to know how late its checks were", sentence(r, m, l, word))
 	}
@@ -98,6 +101,8 @@ func judgeCut(r Row, m Measured, l limits, thin, why string, say func(verdict.Wo
 		return undecided(thin)
 	case got == "" || why != "" || m.Could == nil || r.Bound.None:
 		return undecided(got)
+	case m.Few != "" && !l.exceeded(m.Could.Low):
+		return undecided(m.Few)
 	}
 	switch word := l.word(m.Could.Low, m.Could.High); {
 	case word == verdict.Fail:
@@ -112,6 +117,29 @@ func judgeCut(r Row, m Measured, l limits, thin, why string, say func(verdict.Wo
 		return j
 	}
 	return undecided(got)
+}
+
+// judgeAbsent judges a time whose event did not come while it was waited for.
+// That is a fail once the bound had passed; before, the event might still have
+// met it, and nothing is known.
+func judgeAbsent(r Row, m Measured, l limits, p *Prediction, why string, say func(verdict.Word, string, ...any) Judgement) Judgement {
+	least := 0.0
+	if m.Could != nil {
+		least = m.Could.Low
+	}
+	if why != "" && p != nil && l.high != nil { // even if all of the checks' lateness were forgiven
+		late := *l.high + p.Lateness
+		l.high = &late
+	}
+	switch {
+	case l.exceeded(least), l.high == nil && l.low != nil && l.meets(least):
+		return say(verdict.Fail, "%s", m.Absent)
+	case why != "":
+		return say(verdict.Inconclusive, "%s; %s", m.Absent, why)
+	case r.Measure == "removal_time":
+		return say(verdict.Inconclusive, "%s: too soon to know whether it left within the bound (%s)", m.Absent, l.text)
+	}
+	return say(verdict.Inconclusive, "%s, which is shorter than the bound (%s)", m.Absent, l.text)
 }
 
 // soFar is what was measured until the record ends.

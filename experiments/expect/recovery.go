@@ -73,18 +73,28 @@ func (n *nodeRecovery) Measured() Measured {
 		return m
 	}
 	m.N = n.checks.fewest()
-	if m.Cut = n.span.missing(0); m.Cut != "" {
-		m.Could = waited(n.span.From, n.span.Until, line.pause())
+	if m.Unopened = n.unharmed(); m.Unopened != "" {
+		return m
 	}
+	m.Could, m.Cut = waited(n.span.From, n.span.Until, line.pause()), n.span.missing(0)
 	if n.none {
 		m.Thin = n.setup.tooFewChecks(n.node, m.N)
 	}
-	if line.eligibleAt(n.node, n.span.From) {
-		m.Absent = fmt.Sprintf("%s was in rotation when the fault was lifted, so it never came back into it", n.node)
-	} else {
-		m.Absent = fmt.Sprintf("%s was not back in rotation %s after the lift", n.node, Figure(n.span.Seconds(), Seconds))
-	}
+	m.Absent = fmt.Sprintf("%s was not back in rotation %s after the lift", n.node, Figure(n.span.Seconds(), Seconds))
 	return m
+}
+
+// unharmed says that there was nothing for a node to come back from; empty if
+// it was out of rotation at the lift, or went out after it.
+func (n *nodeRecovery) unharmed() string {
+	line, applied := n.setup.Line, n.setup.Line.firstApplied(n.node, n.setup.Scope)
+	switch {
+	case !line.eligibleAt(n.node, n.span.From) || line.firstChange(n.node, false, n.span.From, n.span.Until) != 0:
+		return ""
+	case line.eligibleAt(n.node, applied) && line.firstChange(n.node, false, applied, n.span.From) == 0:
+		return fmt.Sprintf("%s was never out of rotation, so there was nothing to recover", n.node)
+	}
+	return fmt.Sprintf("%s was back in rotation before the fault was lifted, so there was nothing left to recover", n.node)
 }
 
 // slicesOfRecovery is into how many parts a recovery is cut; one part is in the error of the time.
@@ -151,13 +161,16 @@ func (r *systemRecovery) Measured() Measured {
 		m.Unopened = "there is no steady state of which recovery could be told"
 		return m
 	}
-	first, thin := -1, ""
+	first, open := -1, slicesOfRecovery // open: the first slice of which it is not sure that recovery was later
 	for i := len(r.slices) - 1; i >= 0; i-- {
 		for k, t := range r.slices[i] {
 			sum[k].merge(t)
 		}
-		if held, _ := r.holds(sum); held {
-			first = i
+		switch word, _ := r.holds(sum); word {
+		case verdict.Pass:
+			first, open = i, i
+		case verdict.Inconclusive:
+			open = i
 		}
 	}
 	m.N = 1
@@ -165,8 +178,11 @@ func (r *systemRecovery) Measured() Measured {
 		m.Could = &Reach{0, math.Inf(1)}
 	}
 	if first < 0 {
-		if _, thin = r.holds(sum); thin != "" {
-			m.Thin = thin
+		if word, why := r.holds(sum); word == verdict.Inconclusive {
+			m.Thin = why
+		}
+		if m.Cut == "" {
+			m.Could = waited(0, min(int64(max(0, open-1))*r.width, r.span.Until-r.span.From), r.setup.Line.pause())
 		}
 		m.Absent = fmt.Sprintf("the steady state did not hold again in the %s after the lift", Figure(r.span.Seconds(), Seconds))
 		return m
@@ -178,17 +194,15 @@ func (r *systemRecovery) Measured() Measured {
 	return m
 }
 
-// holds says whether all rows pass, and what evidence they lack.
-func (r *systemRecovery) holds(sum []tally) (held bool, thin string) {
-	held = true
+// holds is what all rows come to: a pass if each passes, a fail if one fails,
+// and otherwise why it is not known.
+func (r *systemRecovery) holds(sum []tally) (word verdict.Word, why string) {
+	word = verdict.Pass
 	for i, t := range sum {
 		j := Judge(r.rows[i], t.Measured(), nil)
-		if j.Result != verdict.Pass {
-			held = false
-		}
-		if j.Result == verdict.Inconclusive && thin == "" {
-			thin = j.Reason
+		if word = verdict.Merge(word, j.Result); j.Result == verdict.Inconclusive && why == "" {
+			why = j.Reason
 		}
 	}
-	return held, thin
+	return word, why
 }

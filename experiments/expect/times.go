@@ -57,6 +57,17 @@ func (s Setup) waitFor(of string) wait {
 // holds says whether an instant lies in it.
 func (w wait) holds(at int64) bool { return w.fault != nil && at >= w.fault.Applied && at < w.end }
 
+// ending is what the wait ended with.
+func (w wait) ending() string {
+	switch {
+	case w.cut != "":
+		return "the end of the record"
+	case w.end == w.fault.Lifted:
+		return "the lift"
+	}
+	return "the end of its window"
+}
+
 // from is what a time that began with the fault comes to at an instant.
 func (w wait) from(at int64) verdict.Quantity {
 	return moment(at, w.fault.Applied, w.fault.Ordered, w.pause)
@@ -93,16 +104,12 @@ func (d *detection) Measured() Measured {
 		return m
 	}
 	m.N = d.checks.fewest()
-	before := "the lift"
-	if m.Cut = d.cut; m.Cut != "" {
-		m.Could, before = waited(d.fault.Applied, d.end, d.pause), "the end of the record"
+	if !d.setup.Line.eligibleAt(d.node, d.fault.Applied) {
+		m.Unopened = fmt.Sprintf("%s was out of rotation before the fault was applied, so there was nothing to detect", d.node)
+		return m
 	}
-	switch {
-	case !d.setup.Line.eligibleAt(d.node, d.fault.Applied):
-		m.Absent = fmt.Sprintf("%s was out of rotation before the fault was applied", d.node)
-	default:
-		m.Absent = fmt.Sprintf("%s was not taken out of rotation in the %s before %s", d.node, Figure(seconds(d.end-d.fault.Applied), Seconds), before)
-	}
+	m.Could, m.Cut = waited(d.fault.Applied, d.end, d.pause), d.cut
+	m.Absent = fmt.Sprintf("%s was not taken out of rotation in the %s before %s", d.node, Figure(seconds(d.end-d.fault.Applied), Seconds), d.ending())
 	if d.none {
 		m.Thin = d.setup.tooFewChecks(d.node, m.N)
 	}
@@ -186,13 +193,16 @@ func (d *removal) Measured() Measured {
 	if length := d.baseline.Seconds(); d.baseline.Unopened == "" && length > 0 {
 		m.Rate = float64(d.before) / length
 	}
-	last := max(d.last, d.fault.Applied)
-	if m.Cut = d.cut; m.Cut != "" { // one more request would be a later last one
-		m.Could = waited(d.fault.Applied, last, d.pause)
+	if d.last == 0 && !d.setup.Line.eligibleAt(d.node, d.fault.Applied) {
+		m.Unopened = fmt.Sprintf("%s was out of rotation before the fault was applied, so there was nothing to remove", d.node)
+		return m
 	}
+	last := max(d.last, d.fault.Applied)
+	m.Could, m.Cut = waited(d.fault.Applied, last, d.pause), d.cut // one more request would be a later last one
 	if float64(m.Rate*seconds(d.end-last)) < quietRequests {
 		m.N = d.before
-		m.Absent = fmt.Sprintf("%s was still sent requests %s before the window's end", d.node, Figure(seconds(d.end-last), Seconds))
+		m.Absent = fmt.Sprintf("%s was still sent requests %s after the fault, %s before %s", d.node,
+			Figure(seconds(last-d.fault.Applied), Seconds), Figure(seconds(d.end-last), Seconds), d.ending())
 		if float64(m.Rate*seconds(d.end-d.fault.Applied)) < quietRequests {
 			m.Absent = fmt.Sprintf("%s had too little traffic to see it leave", d.node)
 			m.Thin = fmt.Sprintf("at %.3g requests a second in the baseline, fewer than %d were due to %s in the window", m.Rate, quietRequests, d.node)

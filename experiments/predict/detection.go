@@ -29,11 +29,17 @@ func Detect(h balance.Health, hang bool) Span {
 
 // Return is how long checks take to bring a host back that passes them all
 // from an instant uniform between two checks on: worst rise · interval, to
-// which the longest answer of a check comes (S-HC-02).
-func Return(h balance.Health) Span {
+// which the longest answer of a check comes (S-HC-02). A check that is open when
+// a hang ends may still be answered, and is then the first good one: it started
+// up to its timeout before the lift, so the least is shorter by that.
+func Return(h balance.Health, hang bool) Span {
 	interval, rise := float64(h.Interval), float64(h.Rise)
-	low := float64((rise - 1) * interval)
-	return Span{Low: low, Mean: low + interval/2, Worst: low + interval}
+	between := float64((rise - 1) * interval)
+	low := between
+	if hang {
+		low = max(0, between-float64(h.Timeout))
+	}
+	return Span{Low: low, Mean: between + interval/2, Worst: between + interval}
 }
 
 // watcher is the one balancer that checks a host, its checks, and the fault they meet.
@@ -101,14 +107,15 @@ func (m *Model) recovery(r expect.Row) (verdict.Estimate, error) {
 	if len(r.Of) == 0 {
 		return verdict.Estimate{}, fails("a node", "when the steady state is back depends on queues; name a node with `of`")
 	}
-	if _, _, _, _, err := m.detectable(r.Of[0]); err != nil {
-		return verdict.Estimate{}, err
-	}
-	_, h, _, err := m.watcher(r.Of[0])
+	_, h, f, _, err := m.detectable(r.Of[0])
 	if err != nil {
 		return verdict.Estimate{}, err
 	}
-	b := Return(h)
+	how, err := meets(f.Spec.Effect(), int64(h.Timeout))
+	if err != nil {
+		return verdict.Estimate{}, err
+	}
+	b := Return(h, how == hangs)
 	return verdict.Estimate{
 		Value: b.Mean / 1e9, Low: b.Low / 1e9, High: b.Worst / 1e9,
 		Because: fmt.Sprintf("at worst %d · %s = %s, to which the longest answer of its checks comes, as measured in the baseline",

@@ -76,9 +76,13 @@ func rowCells(v verdict.Verdict, row verdict.Row) cells {
 	if row.Of != "" {
 		c.what += " " + name(row.Of)
 	}
-	c.measured = "no evidence"
-	if row.Measured.Known {
+	switch {
+	case row.Measured.Known:
 		c.measured = reports.Value(row.Measured.Value, row.Measured.Unit)
+	case row.Result == verdict.Pass || row.Result == verdict.Fail: // that nothing came is what was seen
+		c.measured = reports.Unknown
+	default:
+		c.measured = "no evidence"
 	}
 	if row.Bound != "" {
 		c.bound = "(" + strings.Replace(name(reports.ShortBound(row.Bound)), " (predicted)", ", predicted", 1) + ")"

@@ -122,6 +122,16 @@ var hostile = map[string]string{
 	"nul": "a\x00b", "ansi": "\x1b[2J\x1b]0;owned\x07", "c1": "\u009b31m", "long": strings.Repeat("x", 10_240), "bytes": "\xff\xfe\xc0\x80", "lines": "a\r\nexit 0: all is well\n",
 }
 
+// A row that is judged by what did not come is no row without evidence.
+func TestOnlyAnInconclusiveRowLacksEvidence(t *testing.T) {
+	for word, lacks := range map[verdict.Word]bool{verdict.Pass: false, verdict.Fail: false, verdict.Inconclusive: true} {
+		v := verdict.Verdict{Name: "silence", Verdict: word, Expectations: []verdict.Row{{ID: "expect.0", Measure: "detection_time", Of: "cart-2", Bound: "none", Result: word, Reason: "why"}}}
+		if got := string(summary(t, v, text.Options{})); strings.Contains(got, "no evidence") != lacks || !strings.Contains(got, "detection_time cart-2") {
+			t.Errorf("%s:\n%s", word, got)
+		}
+	}
+}
+
 func TestHostileNamesAreShownAsText(t *testing.T) {
 	for name, s := range hostile {
 		t.Run(name, func(t *testing.T) {
