@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"firedrill/experiments/journal/clock"
+	"firedrill/experiments/verdict"
 	"firedrill/faults/guard"
+	"firedrill/reports"
 )
 
 // askLimit bounds a conversation with a guard.
@@ -21,7 +24,7 @@ func abortCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "abort [RUN]",
 		Short: "stop a run that is under way: lift every fault at once",
-		Long:  "abort asks the run's guard to lift everything; the run then verifies it, writes its report and ends\nwith exit code 5. Without a name it stops the only run there is. `firedrill status` lists the runs.",
+		Long:  "abort asks the run's guard to lift everything; the run then verifies it, writes its report and ends\nwith exit code 5. What could not be lifted at once is named, and is exit code 6. Without a name it stops the only run there is. `firedrill status` lists the runs.",
 		Args:  args(0, 1, "at most one run"),
 		RunE: func(c *cobra.Command, runs []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), askLimit)
@@ -38,12 +41,28 @@ func abortCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err // it says that the run was to be aborted
 			}
-			fmt.Fprintf(a.Out, "run %s: everything lifted %v after the order\n", id, time.Duration(done.Lifted-began).Round(time.Millisecond/10))
+			took := time.Duration(done.Lifted - began).Round(time.Millisecond / 10)
+			if done.Err || len(done.Standing) > 0 {
+				a.stillStanding(id, done, took, reason)
+				return nil
+			}
+			fmt.Fprintf(a.Out, "run %s: everything lifted %v after the order\n", id, took)
 			return nil
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "stopped by hand", "why, for the report")
 	return c
+}
+
+// stillStanding tells that not all was lifted, and what stands.
+func (a *app) stillStanding(id string, done guard.Abort, took time.Duration, reason string) {
+	a.exit = verdict.ExitUnverified
+	fmt.Fprintf(a.Err, "firedrill: run %s: not everything was lifted within %v of the order: %s\n", id, took,
+		reports.Visible(strings.ReplaceAll(strings.TrimPrefix(done.Reason, reason+"; "), "\n", "; "), reports.MaxText))
+	for _, f := range done.Standing {
+		printFault(a.Err, f)
+	}
+	fmt.Fprintln(a.Err, "  nothing more is injected, and a run's process that goes on standing still is ended: look with `firedrill status`")
 }
 
 // onlyRun is the run that was named, or the only one under way.

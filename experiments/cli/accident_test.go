@@ -164,3 +164,50 @@ func TestWhatIsLeftOfRunsTellsTheTruth(t *testing.T) {
 		}
 	}
 }
+
+// All traffic goes through the guard: while that stands still nothing is found
+// out about the system, neither to abort for nor at the gate. Its fault is
+// lifted all the same, whether it wakes again or not.
+func TestAGuardThatStoodStillIsNoFindingAboutTheSystem(t *testing.T) {
+	quiet.Lock(t)
+	nervous := long + "abort_when:\n  - success_rate: {below: 80%, for: 200ms}\n"
+	twin := strings.Replace(nervous, "seed:", "expected: fail\nbecause: expect.0\nseed:", 1)
+	for name, c := range map[string]struct {
+		at, text string
+		exit     int
+	}{
+		"baseline": {"baseline", nervous, verdict.ExitError}, "fault": {"proved", nervous, verdict.ExitError}, "recovery": {"recovery", short, verdict.ExitError},
+		"a twin that is to fail": {"proved", twin, verdict.ExitFail}, // its row did not: 1, whatever the verdict
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			p := start(t, state, "run", file(t, c.text), "--watch", "plain")
+			p.await(t, c.at)
+			_, out, errs := call(t, state, "status", "-o", "json")
+			var runs []guard.Run
+			if err := json.Unmarshal([]byte(out), &runs); err != nil || len(runs) != 1 {
+				t.Fatalf("status: %v\n%s%s", err, out, errs)
+			}
+			if err := syscall.Kill(runs[0].Guard, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			code, v := p.wait(t), only(t, state)
+			if code != c.exit || v.Verdict != verdict.Error || !strings.Contains(v.Reason, "the guard, through which all traffic goes, did not answer for") {
+				t.Errorf("exit %d, %s: %s", code, v.Verdict, v.Reason)
+			}
+			if v.Stopped == nil || v.Stopped.By != "guard" {
+				t.Errorf("stopped by %+v", v.Stopped)
+			}
+			for _, f := range v.Faults {
+				if f.Applied != nil && f.Verified == nil {
+					t.Errorf("its fault: %+v", f)
+				}
+			}
+			for _, r := range append(v.Expectations, v.SteadyState...) {
+				if r.Result == verdict.Fail {
+					t.Errorf("%s %s fails: %s", r.Measure, r.During, r.Reason)
+				}
+			}
+		})
+	}
+}

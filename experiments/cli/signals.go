@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -25,7 +24,7 @@ var stopping = map[os.Signal]measure.Stop{
 // second the program leaves at once: the guard lifts what is left, but nobody
 // here has seen it, so the exit code is 6. An inherited ignore of SIGHUP
 // (nohup) is honoured. The returned function stops listening.
-func listen(ctx context.Context, say io.Writer) (context.Context, func()) {
+func listen(ctx context.Context, say *stream) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	heard := make(chan os.Signal, 2)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
@@ -39,7 +38,7 @@ func listen(ctx context.Context, say io.Writer) (context.Context, func()) {
 			select {
 			case s := <-heard:
 				if count > 0 {
-					fmt.Fprintf(say, "\nleaving at once: the guard lifts what is left (exit code %d: %s)\n", verdict.ExitUnverified, verdict.Explain(verdict.ExitUnverified))
+					say.offer(fmt.Sprintf("\nleaving at once: the guard lifts what is left (exit code %d: %s)\n", verdict.ExitUnverified, verdict.Explain(verdict.ExitUnverified)))
 					os.Exit(verdict.ExitUnverified)
 				}
 				stop := stopping[s]

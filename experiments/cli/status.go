@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -55,9 +56,13 @@ func statusCommand(a *app) *cobra.Command {
 func (a *app) printRun(r guard.Run) {
 	fmt.Fprintf(a.Out, "run %s: %s, %s active\n", r.RunID, counted(len(r.Links), "link"), counted(len(r.Faults), "fault"))
 	for _, f := range r.Faults {
-		left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
-		fmt.Fprintf(a.Out, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
+		printFault(a.Out, f)
 	}
+}
+
+func printFault(to io.Writer, f guard.ActiveFault) {
+	left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
+	fmt.Fprintf(to, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
 }
 
 // placesOf is what an active fault is on.

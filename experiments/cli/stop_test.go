@@ -1,7 +1,11 @@
 package cli_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
 	sig "os/signal"
 	"strings"
 	"syscall"
@@ -163,5 +167,71 @@ func TestAFullDiskIsAVerdictAsJSON(t *testing.T) {
 	}
 	if code != verdict.ExitError || v.Exit != code || v.Verdict != verdict.Error || len(v.Faults) != 1 || v.Faults[0].Verified == nil {
 		t.Errorf("exit %d: %+v", code, v)
+	}
+}
+
+// What lives in a run's process can only be lifted there. While that stands
+// still an abort names what it left, and does not say that all is well.
+func TestAbortNamesWhatItCouldNotLift(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	p := start(t, state, "run", file(t, strings.Replace(long, `{on: "balancer->api-1", reset: {}`, `{on: api-1, hang: {}`, 1)))
+	p.await(t, "proved")
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, state, "abort")
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if code != verdict.ExitUnverified || out != "" || !strings.Contains(errs, "not everything was lifted") || !strings.Contains(errs, "hang on api-1") {
+		t.Errorf("abort: exit %d\n%s%s", code, out, errs)
+	}
+	p.wait(t)
+	if f := only(t, state).Faults[0]; f.Verified == nil {
+		t.Errorf("the run has not lifted it since: %+v", f)
+	}
+}
+
+// Nobody reads what the program prints: the second signal needs no reader.
+func TestTheSecondSignalWaitsForNoReader(t *testing.T) {
+	quiet.Lock(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	state := t.TempDir()
+	name := file(t, long)
+	p := startAs(t, state, func(c *exec.Cmd) { c.Stdout, c.Stderr = w, w }, "run", name, "--watch", "plain")
+	if heard, err := bufio.NewReaderSize(r, 16).ReadString('('); err != nil { // it listens
+		t.Fatalf("%q %v", heard, err)
+	}
+	if err := syscall.SetNonblock(int(w.Fd()), true); err != nil {
+		t.Fatal(err)
+	}
+	for err = nil; err == nil; { // until it is full
+		_, err = syscall.Write(int(w.Fd()), make([]byte, 512))
+	}
+	if err := syscall.SetNonblock(int(w.Fd()), false); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	for range 2 {
+		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // two signals, not one twice
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	select {
+	case err = <-ended:
+	case <-time.After(3 * time.Second):
+		_ = r.Close() // lets it go
+		t.Fatalf("it waits for a reader; in the end: %v", <-ended)
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != verdict.ExitUnverified {
+		t.Errorf("it ended with %v, want exit 6", err)
 	}
 }

@@ -43,6 +43,20 @@ func (s *stream) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// offer writes what can be written without waiting: a reader that stands still
+// must keep nobody from leaving.
+func (s *stream) offer(text string) {
+	if !s.mu.TryLock() {
+		return
+	}
+	defer s.mu.Unlock()
+	room := []unix.PollFd{{Fd: int32(s.file.Fd()), Events: unix.POLLOUT}}
+	if n, err := unix.Poll(room, 0); s.over || err != nil || n == 0 || room[0].Revents&unix.POLLOUT == 0 {
+		return
+	}
+	_, _ = s.file.WriteString(text) // nobody is left to be told
+}
+
 // fate is whether anything was printed, and why something of it was lost.
 func (s *stream) fate() (used bool, err error) {
 	s.mu.Lock()

@@ -32,13 +32,24 @@ func (c *conductor) close() {
 	for _, l := range links {
 		go func() { errs <- c.carries(ctx, l) }()
 	}
-	for range links {
-		if err := <-errs; err != nil {
-			bad = append(bad, err.Error())
+	ticker := time.NewTicker(feedEvery)
+	defer ticker.Stop()
+	for left := len(links); left > 0; {
+		select {
+		case err := <-errs:
+			left--
+			if err != nil {
+				bad = append(bad, err.Error())
+			}
+		case <-ticker.C:
+			c.Guard.Feed()
+		}
+		if s := c.guardStoodStill(clock.Now()); s != nil {
+			_ = c.stopped(s) // there is nothing left to stop
 		}
 	}
 	if s := c.stoodStill(clock.Now()); s != nil {
-		_ = c.stopped(s) // there is nothing left to stop
+		_ = c.stopped(s)
 	}
 	for _, why := range c.shortages(ctx) {
 		c.failure("%s", why)

@@ -41,7 +41,9 @@ type conductor struct {
 	phase      string
 	phaseStart int64
 	over       bool
-	beat       int64 // when the loop was last awake
+	beat       int64         // when the loop was last awake
+	silent     time.Duration // what the guard owed of an answer at that instant
+	blamed     bool          // a standstill has been recorded
 }
 
 // step is what is to happen at an instant.
@@ -108,6 +110,10 @@ func (c *conductor) counts() Counts { return Counts(c.generator.Live()) }
 // judge opens the gate, or ends the run: a steady state that did not hold
 // makes it invalid, and nothing is injected.
 func (c *conductor) judge(at int64) {
+	if c.unsure() {
+		c.steps = append([]step{{clock.Now() + int64(time.Millisecond), func(c *conductor, _ int64) { c.judge(at) }}}, c.steps...)
+		return
+	}
 	held, reason := c.tee.judgeGate(int(c.generator.Live().InFlight))
 	outcome := journal.OK
 	if !held {
@@ -174,7 +180,7 @@ func (c *conductor) loop(ctx context.Context) {
 				c.stop(&Stop{By: "limits.duration", Reason: fmt.Sprintf("the run lasted longer than %v", c.limit())})
 			}
 		}
-		if s := c.stoodStill(clock.Now()); s != nil { // what it wakes to is no finding about the system
+		if s := c.standsStill(clock.Now()); s != nil { // what it wakes to is no finding about the system
 			c.stop(s)
 			return
 		}
@@ -210,7 +216,7 @@ func (c *conductor) tick() {
 		return
 	}
 	now := clock.Now()
-	if why, met := c.tee.met(now); met {
+	if why, met := c.tee.met(now); met && !c.unsure() {
 		c.stop(&Stop{By: "abort_when", Reason: why})
 		return
 	}
@@ -230,6 +236,7 @@ func (c *conductor) stop(cause error) {
 	s := c.stopped(cause)
 	ctx, cancel := context.WithTimeout(context.Background(), liftLimit)
 	defer cancel()
+	c.beat = clock.Now() + liftLimit.Nanoseconds() // this may take so long
 	if _, err := c.Guard.LiftAll(ctx, s.Reason); err != nil {
 		c.failure("the faults could not all be lifted at once: %v", err)
 	}
@@ -255,7 +262,7 @@ func (c *conductor) finish() {
 		case <-loaded:
 			loaded = nil
 		}
-		if s := c.stoodStill(clock.Now()); s != nil {
+		if s := c.standsStill(clock.Now()); s != nil {
 			_ = c.stopped(s) // there is nothing left to stop
 		}
 	}

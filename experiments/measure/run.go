@@ -36,6 +36,8 @@ type Applier interface {
 // Watched is the guard's life: it wants to be fed, and may end or abort the run.
 type Watched interface {
 	Feed()
+	// Unanswered is how long a feed has been, or since the last call was, without an answer.
+	Unanswered() time.Duration
 	Aborted() <-chan guard.Abort
 	Done() <-chan struct{}
 }
@@ -129,24 +131,34 @@ func (r *run) trial(ctx context.Context) {
 	r.down()
 }
 
-// guarded is ctx that also ends when the guard aborts or dies: bring-up has no
-// conductor that would watch it.
+// guarded is ctx that also ends when the guard aborts, stands still or dies:
+// bring-up has no conductor that would watch it.
 func (r *run) guarded(ctx context.Context) (context.Context, func()) {
 	up, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		select {
-		case a := <-r.Guard.Aborted():
-			cancel(abortStop(a))
-		case <-r.Guard.Done():
-			cancel(guardGone)
-		case <-r.Journal.Failed():
-			cancel(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", r.Journal.Err()), Err: true})
-		case <-up.Done():
-		case <-over:
+		ticker := time.NewTicker(feedEvery)
+		defer ticker.Stop()
+		silent := r.Guard.Unanswered()
+		for ; silent < standstill; silent = r.Guard.Unanswered() {
+			select {
+			case <-ticker.C:
+				r.Guard.Feed()
+				continue
+			case a := <-r.Guard.Aborted():
+				cancel(abortStop(a))
+			case <-r.Guard.Done():
+				cancel(guardGone)
+			case <-r.Journal.Failed():
+				cancel(&Stop{By: "journal", Reason: fmt.Sprintf("the journal cannot be written: %v", r.Journal.Err()), Err: true})
+			case <-up.Done():
+			case <-over:
+			}
+			return
 		}
+		cancel(silentGuard(clock.Now(), silent, "during bring-up"))
 	}()
 	return up, func() { close(over); <-ended; cancel(nil) }
 }

@@ -34,6 +34,7 @@ type Client struct {
 	standing map[string]Undo
 	nodes    map[string]func(context.Context, faults.NodeAct) error
 	fed      [2]int64 // the oldest feed that was not answered; when the last Feed found it too old
+	pulse    pulse
 	closing  bool
 	local    *fabric.Fabric // ours, after a takeover
 	waited   error          // how the guard ended
@@ -128,6 +129,7 @@ func (c *Client) read() {
 		case m.Reply && m.Op == opFeed:
 			c.mu.Lock()
 			c.fed = [2]int64{}
+			c.pulse.answered(clock.Now())
 			c.mu.Unlock()
 		case m.Reply:
 			c.calls.answer(m)
@@ -195,6 +197,7 @@ func (c *Client) Feed() {
 	if late && c.fed[1] == 0 {
 		c.fed[1] = now
 	}
+	c.pulse.ask(now)
 	over := c.closing || c.local != nil
 	c.mu.Unlock()
 	if over {

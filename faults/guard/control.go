@@ -187,7 +187,8 @@ func ask(ctx context.Context, path string, m message) (message, error) {
 var ErrNoRun = errors.New("no live run of that name")
 
 // AbortRun lifts everything a live run has injected, at once, and lets nothing
-// be injected after it. By is who stops it; both texts end in the report.
+// be injected after it. By is who stops it; both texts end in the report. What
+// could not be lifted is in the Abort, which then has Err, and is no error.
 func AbortRun(ctx context.Context, runID, by, reason string) (Abort, error) {
 	if err := checkRunID(runID); err != nil {
 		return Abort{}, fmt.Errorf("%w: %w", ErrNoRun, err)
@@ -202,6 +203,9 @@ func AbortRun(ctx context.Context, runID, by, reason string) (Abort, error) {
 		}
 		if reply.Abort == nil {
 			return Abort{}, fmt.Errorf("abort %s: the guard did not say what it did", runID)
+		}
+		if reply.Run != nil {
+			reply.Abort.Standing = reply.Run.Faults
 		}
 		return *reply.Abort, nil
 	}

@@ -47,6 +47,8 @@ type Abort struct {
 	Lifted int64  `json:"lifted"` // ... and when all was lifted
 	// Err is true if the harness or its environment failed, so that the run is an error and not an abort.
 	Err bool `json:"err,omitempty"`
+	// Standing is what stands after it all the same; who ordered it is told.
+	Standing []ActiveFault `json:"-"`
 }
 
 // Link is a link to open: its name and where it leads (host:port).
