@@ -62,6 +62,7 @@ func compile(e *Experiment, o Options, before Problems) (*Plan, error) {
 	c.rows()
 	c.limits()
 	c.expected()
+	c.windows()
 	c.evidence()
 	c.premises()
 	c.warnings()
