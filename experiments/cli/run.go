@@ -44,12 +44,9 @@ func (f *runFlags) choices(c *cobra.Command) (drill.Choices, error) {
 	if f.target != "" && drill.Targets[f.target] == nil {
 		return out, usagef("--target %s: this version knows embedded", f.target)
 	}
-	for _, s := range f.set {
-		setting, err := experiments.ParseSetting(s)
-		if err != nil {
-			return out, usagef("%s", strings.TrimSpace(err.Error()))
-		}
-		out.Set = append(out.Set, setting)
+	var err error
+	if out.Set, err = experiments.ParseSettings(f.set); err != nil {
+		return out, usagef("%s", strings.TrimSpace(err.Error()))
 	}
 	return out, nil
 }
