@@ -62,6 +62,7 @@ func compile(e *Experiment, o Options, before Problems) (*Plan, error) {
 	c.rows()
 	c.limits()
 	c.expected()
+	c.windows()
 	c.evidence()
 	c.premises()
 	c.warnings()
@@ -168,7 +169,11 @@ func (c *compiler) header(o Options) {
 	}
 	c.notZero("trials")
 	if p.Trials < 1 || p.Trials > MaxTrials || e.Trials < 0 {
-		c.report("trials", fmt.Sprintf("%d trials: there may be 1 to %d", p.Trials, MaxTrials), "")
+		asked := p.Trials
+		if o.Trials == 0 && e.Trials < 0 {
+			asked = e.Trials
+		}
+		c.report("trials", fmt.Sprintf("%d trials: there may be 1 to %d", asked, MaxTrials), "")
 	}
 	c.target(o)
 }

@@ -2,11 +2,13 @@ package experiments
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"firedrill/experiments/document"
 	"firedrill/faults"
+	"firedrill/faults/units"
 )
 
 // faults resolves what is broken, when, and how it is undone.
@@ -45,6 +47,7 @@ func (c *compiler) fault(i int) {
 	if !c.can.CanBreak(f.Kind) {
 		c.report(path+"."+f.Kind, fmt.Sprintf("the target %s cannot do `%s`", c.plan.Target, f.Kind), "choose another fault or another target")
 	}
+	c.felt(f, path)
 	if f.On.IsZero() {
 		c.report(path, "the fault has no `on`", "write what it is done to, for example `on: cart-2`")
 		return
@@ -63,6 +66,34 @@ func (c *compiler) fault(i int) {
 	}
 	out.Undo = undoText(out)
 	c.plan.Faults = append(c.plan.Faults, out)
+}
+
+// leastDelay is the shortest delay that can be told from none at the wire.
+const leastDelay = units.Duration(1e6)
+
+// felt refuses a delay that nobody could tell from none: a fault that is
+// "proved" by noise is no evidence.
+func (c *compiler) felt(f FaultEntry, path string) {
+	link, ok := f.Spec.(faults.OnLink)
+	if !ok || link.Setting().Delay == nil {
+		return
+	}
+	if typical := typicalOf(link.Setting().Delay.Dist); typical < leastDelay {
+		c.report(document.Join(path, f.Kind)+".delay", fmt.Sprintf("a delay of typically %s cannot be told from none at the wire", typical), fmt.Sprintf("let at least half of the delays last %s or more", leastDelay))
+	}
+}
+
+// typicalOf is what half of the draws are below, and half above.
+func typicalOf(d units.Dist) units.Duration {
+	switch {
+	case d.Exponential != nil:
+		return units.Duration(float64(*d.Exponential) * math.Ln2)
+	case d.Lognormal != nil:
+		return d.Lognormal.Median
+	case d.Pareto != nil:
+		return units.Duration(min(float64(units.MaxDuration), float64(d.Pareto.Least)*math.Pow(2, 1/d.Pareto.Shape)))
+	}
+	return units.Duration(d.Mean())
 }
 
 // undoSentences say how each kind is undone; %s is the victims.

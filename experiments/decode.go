@@ -1,9 +1,11 @@
 package experiments
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"firedrill/experiments/document"
 )
@@ -42,6 +44,29 @@ func Decode(file string, src []byte, load func(path string) ([]byte, error), set
 
 // ParseSetting reads `path=value` as `--set` has it.
 func ParseSetting(text string) (Setting, error) { return document.ParseSetting("--set", text) }
+
+// ParseSettings reads every `--set` of a command line. Where there are several,
+// messages count them from 1, and whatever is wrong with any comes at once.
+func ParseSettings(texts []string) ([]Setting, error) {
+	var out []Setting
+	var problems Problems
+	for i, text := range texts {
+		origin := "--set"
+		if len(texts) > 1 {
+			origin = fmt.Sprintf("--set (%d)", i+1)
+		}
+		s, err := document.ParseSetting(origin, text)
+		var found Problems
+		switch {
+		case errors.As(err, &found):
+			problems = append(problems, found...)
+		case err != nil:
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, problems.Err()
+}
 
 // resolve parses a file and, if it extends another, makes the twin: the other
 // file, with this file's own keys and then its settings. Without a tree there
@@ -128,6 +153,10 @@ func settingsOf(set *document.Node) ([]Setting, Problems) {
 func change(root *document.Node, settings []Setting) Problems {
 	var problems Problems
 	for _, s := range settings {
+		if key, _, _ := strings.Cut(s.Path, "."); key == "extends" || key == "set" {
+			problems = append(problems, s.Pos.Problem(s.Path, fmt.Sprintf("`%s` cannot be changed by a setting: files are put together before settings are applied", key), "change it in the file itself"))
+			continue
+		}
 		s.Value = s.Value.Clone()
 		if p := root.Set(s); p != nil {
 			problems = append(problems, *p)

@@ -21,7 +21,8 @@ func (c *compiler) evidence() {
 	p := c.plan
 	arrivals := p.schedule()
 	if len(arrivals) == 0 {
-		return // the load's or the phases' own problem says why
+		c.idle()
+		return
 	}
 	ph := p.Phases
 	recovery := ph.Warmup + ph.Baseline + ph.Fault
@@ -36,6 +37,17 @@ func (c *compiler) evidence() {
 		c.enough(arrivals, r, c.widest(r), where, phase)
 		c.enoughChecks(r)
 	}
+}
+
+// idle reports a load too thin for a single request, unless the load's or the
+// phases' own problem says why there is none.
+func (c *compiler) idle() {
+	ph, l := c.plan.Phases, c.plan.Load
+	total := ph.Warmup + ph.Baseline + ph.Fault + ph.Recovery
+	if l.Rate <= 0 || total <= 0 || c.told("load") || c.told("phases") || c.doubtful("load") || c.doubtful("phases") {
+		return
+	}
+	c.report("load.rate", fmt.Sprintf("at %s no request falls due in the %s of the run, and no load is no evidence", l.Rate, total), "raise the rate, for example to 400/s")
 }
 
 // enough compares the planned requests of a window with the row's least evidence.
@@ -53,16 +65,30 @@ func (c *compiler) enough(arrivals []Arrival, r expect.Row, w span, where, phase
 	if n >= r.MinSamples {
 		return
 	}
-	hint := "lengthen `" + phase + "` or raise the rate"
+	hint := "lengthen " + c.lengthOf(r, phase) + ", or raise the rate"
 	if n > 0 && w.length() > 0 {
 		// A tenth more than the mean says, for arrivals that come at random.
 		need := float64(w.length()) * float64(r.MinSamples) / float64(n) * 1.1
 		if where == "the last third of recovery" {
 			need *= 3
 		}
-		hint = fmt.Sprintf("lengthen `%s` to about %s, or raise the rate", phase, units.Duration(math.Ceil(need/1e8)*1e8))
+		hint = fmt.Sprintf("lengthen %s to about %s, or raise the rate", c.lengthOf(r, phase), units.Duration(math.Ceil(need/1e8)*1e8))
 	}
 	c.report(document.Join(r.ID, r.Measure), fmt.Sprintf("%s over %s would see %d planned requests, its least evidence is %d", r.Measure, where, n, r.MinSamples), hint)
+}
+
+// lengthOf names what makes a row's window longer: with faults, a window of the
+// fault lasts as long as they do, whatever the phase has.
+func (c *compiler) lengthOf(r expect.Row, phase string) string {
+	switch {
+	case phase == "phases.fault" && r.Window.From != nil:
+		return "the window"
+	case phase == "phases.fault" && r.Window.During == "fault" && len(c.plan.Faults) == 1:
+		return "the fault's `for` (and `phases.fault`, which must hold it)"
+	case phase == "phases.fault" && r.Window.During == "fault" && len(c.plan.Faults) > 1:
+		return "the time from the first fault to the last lift (and `phases.fault`, which must hold it)"
+	}
+	return "`" + phase + "`"
 }
 
 // told says whether something is already wrong at a path or below it.

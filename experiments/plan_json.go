@@ -54,14 +54,14 @@ func DecodePlan(b []byte) (*Plan, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
+		return nil, fmt.Errorf("plan: damaged: %w", Damage(err))
 	}
 	if head.Version != PlanVersion {
 		return nil, fmt.Errorf("plan: version %d, this firedrill reads version %d", head.Version, PlanVersion)
 	}
 	p := new(Plan)
 	if err := json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
+		return nil, fmt.Errorf("plan: damaged: %w", Damage(err))
 	}
 	hash, err := p.Sum()
 	if err != nil {

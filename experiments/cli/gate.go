@@ -78,7 +78,7 @@ func gateCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&filter, "label-filter", "", "which labels to run: fast, 'fast && !long', …")
 	c.Flags().StringVar(&junit, "junit", "", "write a JUnit XML file")
 	c.Flags().BoolVar(&failOnEmpty, "fail-on-empty", true, "exit 3 when nothing was chosen: a gate that tested nothing is not green")
-	c.Flags().StringArrayVar(&f.reports, "report", nil, "also write a report: html=PATH, json=PATH, text=PATH")
+	c.Flags().StringArrayVar(&f.reports, "report", nil, reportHelp())
 	a.outputFlag(c)
 	return c
 }

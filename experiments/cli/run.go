@@ -44,12 +44,9 @@ func (f *runFlags) choices(c *cobra.Command) (drill.Choices, error) {
 	if f.target != "" && drill.Targets[f.target] == nil {
 		return out, usagef("--target %s: this version knows embedded", f.target)
 	}
-	for _, s := range f.set {
-		setting, err := experiments.ParseSetting(s)
-		if err != nil {
-			return out, usagef("%s", strings.TrimSpace(err.Error()))
-		}
-		out.Set = append(out.Set, setting)
+	var err error
+	if out.Set, err = experiments.ParseSettings(f.set); err != nil {
+		return out, usagef("%s", strings.TrimSpace(err.Error()))
 	}
 	return out, nil
 }
@@ -91,7 +88,7 @@ func runCommand(a *app) *cobra.Command {
 	}
 	f.register(c)
 	c.Flags().StringVar(&f.watch, "watch", "", "how to show progress: plain or off (default: a line that is redrawn, on a terminal)")
-	c.Flags().StringArrayVar(&f.reports, "report", nil, "also write a report: html=PATH, json=PATH, text=PATH")
+	c.Flags().StringArrayVar(&f.reports, "report", nil, reportHelp())
 	a.outputFlag(c)
 	return c
 }
@@ -157,8 +154,10 @@ func writable(path string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder: name a file")
+	case err == nil && info.Mode()&fs.ModeNamedPipe != 0 && !ofTheSystem(path):
+		return errors.New("it is a named pipe, which would wait for its reader for ever: name a file, or /dev/stdout")
 	case err == nil && !info.Mode().IsRegular():
-		return nil // a pipe or device: opening it may wait for its reader
+		return nil // a device; trying it out may do something
 	}
 	isNew := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
@@ -169,4 +168,16 @@ func writable(path string) error {
 		err = os.Remove(path)
 	}
 	return err
+}
+
+// ofTheSystem says whether a path is a stream that is open already, such as
+// /dev/stdout or a shell's /dev/fd/63: its other end is there, pipe or not.
+func ofTheSystem(path string) bool {
+	path = filepath.Clean(path)
+	return strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
+}
+
+// reportHelp is the help of --report.
+func reportHelp() string {
+	return "also write a report: " + strings.Join(formatNames(), "=PATH, ") + "=PATH"
 }

@@ -159,7 +159,7 @@ func Verdict(dir string) (verdict.Verdict, error) {
 		err = errors.New("it holds no verdict") // JSON alone is no evidence
 	}
 	if err != nil {
-		return v, fmt.Errorf("%s is damaged (%w): `firedrill judge %s` writes it anew", trial.VerdictFile, err, dir)
+		return v, fmt.Errorf("%s is damaged (%w): `firedrill judge %s` writes it anew", trial.VerdictFile, experiments.Damage(err), dir)
 	}
 	if v.RunDir, err = filepath.Abs(dir); err != nil {
 		return v, fmt.Errorf("read the verdict: %w", err)

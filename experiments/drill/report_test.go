@@ -11,13 +11,15 @@ import (
 
 // What is JSON but no verdict must not be read as one: its exit code would be 0.
 func TestAFileWithoutAVerdictIsDamaged(t *testing.T) {
-	for _, text := range []string{"null", "{}", `{"schemaVersion": 1}`, "[", ""} {
+	for _, text := range []string{"null", "{}", `{"schemaVersion": 1}`, "[", "", "[]", "garbage", `{"verdict": 3}`} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "verdict.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if v, err := drill.Verdict(dir); err == nil || !strings.Contains(err.Error(), "is damaged") {
 			t.Errorf("%q was read as %+v, %v", text, v, err)
+		} else if s := err.Error(); strings.Contains(s, "json:") || strings.Contains(s, "invalid character") || strings.Contains(s, "unexpected end") {
+			t.Errorf("%q: the words are a parser's: %v", text, err)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func Judge(dir string) (verdict.Verdict, error) {
 	}
 	plan, err := experiments.DecodePlan(text)
 	if err != nil {
-		return verdict.Verdict{}, fmt.Errorf("judge %s: %s cannot be trusted: %w", dir, PlanFile, err)
+		return verdict.Verdict{}, fmt.Errorf("judge %s: %s cannot be trusted: %w; the run cannot be judged: put %s back from a copy, or run its experiment.yaml again", dir, PlanFile, err, PlanFile)
 	}
 	var sources []Source
 	for i := 1; i <= max(1, plan.Trials); i++ {

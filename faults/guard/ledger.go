@@ -134,8 +134,8 @@ func ReadLedger(r io.Reader) ([]Entry, error) {
 			return entries, fmt.Errorf("ledger: line %d: %w", n, err)
 		}
 		var e Entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return entries, fmt.Errorf("ledger: line %d: %w", n, err)
+		if json.Unmarshal(line, &e) != nil { // its words are of a parser, and tell a user nothing
+			return entries, fmt.Errorf("ledger: line %d is damaged: it is no entry of a ledger", n)
 		}
 		entries = append(entries, e)
 	}

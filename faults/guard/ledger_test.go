@@ -180,3 +180,12 @@ func FuzzReadMessage(f *testing.F) {
 		t.Fatal("more messages than lines")
 	})
 }
+
+func TestADamagedLineIsNamedInWords(t *testing.T) {
+	for _, line := range []string{"[]", "garbage", `"text"`, `{"kind": 3}`} {
+		entries, err := ReadLedger(strings.NewReader("{}\n" + line + "\n"))
+		if err == nil || err.Error() != "ledger: line 2 is damaged: it is no entry of a ledger" || len(entries) != 1 {
+			t.Errorf("%s: %v, %v", line, entries, err)
+		}
+	}
+}
