@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func describeLibrary(t *testing.T) {
 				v, err = loaded.Run(ctx, drill.Conditions{StateDir: state})
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
 			}
-			for _, r := range v.Expectations {
+			for _, r := range slices.Concat(v.SteadyState, v.Expectations) {
 				ginkgo.AddReportEntry(r.ID, match.Line(r), ginkgo.ReportEntryVisibilityFailureOrVerbose)
 			}
 			gomega.Expect(v).To(match.Pass())

@@ -205,6 +205,7 @@ func (c *compiler) phases() {
 const (
 	defaultLongestFault = units.Duration(10 * 60 * 1e9)
 	grace               = units.Duration(60 * 1e9) // for bring-up, stragglers and closing
+	leastGrace          = units.Duration(1e9)      // for the start of the load and steps taken late: the limit counts from when the system is up
 )
 
 func (c *compiler) limits() {
@@ -218,8 +219,9 @@ func (c *compiler) limits() {
 	if !c.e.Has("limits.duration") {
 		p.Limits.Duration = total + grace
 		c.given("limits.duration", p.Limits.Duration)
-	} else if l.Duration < total {
-		c.report("limits.duration", fmt.Sprintf("the phases take %s, the run may last %s", total, l.Duration), "raise the limit or shorten the phases")
+	} else if l.Duration < total+leastGrace {
+		c.report("limits.duration", fmt.Sprintf("the phases take %s, the run may last %s", total, l.Duration),
+			fmt.Sprintf("allow at least %s: a run is a little longer than its phases; or shorten them", total+leastGrace))
 	}
 	if !c.e.Has("limits.share_of_nodes") {
 		p.Limits.ShareOfNodes = 1

@@ -158,9 +158,29 @@ func change(root *document.Node, settings []Setting) Problems {
 			continue
 		}
 		s.Value = s.Value.Clone()
+		if p := misspelt(root, s); p != nil {
+			problems = append(problems, *p)
+			continue
+		}
 		if p := root.Set(s); p != nil {
 			problems = append(problems, *p)
 		}
 	}
 	return problems
+}
+
+// misspelt is the problem of a setting inside a node that is not there, but
+// for a letter or two. Who makes a node sets its kind first.
+func misspelt(root *document.Node, s Setting) *document.Problem {
+	parts := strings.Split(s.Path, ".")
+	nodes := root.Get("topology")
+	if len(parts) < 3 || parts[0] != "topology" || parts[2] == "kind" || nodes == nil || nodes.Kind != document.Map || nodes.Get(parts[1]) != nil {
+		return nil
+	}
+	near := document.DidYouMean(parts[1], nodes.Keys())
+	if near == "" {
+		return nil
+	}
+	p := s.Pos.Problem(s.Path, fmt.Sprintf("`%s`: there is no `%s`%s", s.Path, parts[1], near), "")
+	return &p
 }

@@ -3,6 +3,7 @@ package experiments
 import (
 	"reflect"
 
+	"firedrill/faults/units"
 	"firedrill/reference-lb/balance"
 )
 
@@ -24,6 +25,7 @@ var laterKeys = map[reflect.Type][]string{
 	reflect.TypeFor[RowBody]():    {"client", "confidence", "relative_to", "as"},
 	reflect.TypeFor[FaultEntry](): {"share", "unit", "ramp", "flap"},
 	reflect.TypeFor[Selector]():   {"replicas"},
+	reflect.TypeFor[units.Dist](): {"mixture", "file"},
 }
 
 var laterKinds = []string{"process", "container", "endpoint", "haproxy", "nginx", "pair", "ecmp", "dns"}

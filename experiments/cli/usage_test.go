@@ -18,7 +18,7 @@ import (
 // code, and no run folder.
 func TestBadInputIsRefusedBeforeAnythingRuns(t *testing.T) {
 	replace := func(old, new string) string { return strings.Replace(short, old, new, 1) }
-	invalid, usage := verdict.ExitInvalid, verdict.ExitUsage
+	invalid := verdict.ExitInvalid
 	for name, c := range map[string]struct {
 		text string
 		code int
@@ -28,7 +28,7 @@ func TestBadInputIsRefusedBeforeAnythingRuns(t *testing.T) {
 		"empty":                {"", invalid, "empty"},
 		"binary":               {"\x00\x01\x02\xff", invalid, "experiment.yaml"},
 		"deep nesting":         {"a: " + strings.Repeat("[", 100_000), invalid, "experiment.yaml"},
-		"10 MB":                {strings.Repeat("[", 10<<20), usage, "at most"},
+		"10 MB":                {strings.Repeat("[", 10<<20), invalid, "1 MiB"},
 		"unknown key":          {replace("steady_state:", "steady_sate:"), invalid, "did you mean `steady_state`?"},
 		"unknown fault":        {replace("reset: {}", "rest: {}"), invalid, "reset"},
 		"no such link":         {replace("balancer->api-1", "balancer->api-9"), invalid, "api-9"},

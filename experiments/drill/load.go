@@ -70,6 +70,9 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 		return nil, &PathError{file, errors.New("an experiment is read from a file: name one")}
 	}
 	src, err := read(file)
+	if long, ok := errors.AsType[tooLong](err); ok { // it can be read, but holds no experiment
+		return nil, experiments.Problems{{File: file, Message: "the file " + long.Error(), Hint: "split it, or name the experiment itself"}}
+	}
 	if err != nil {
 		return nil, &PathError{file, err}
 	}
@@ -100,6 +103,11 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 	return &Drill{Path: file, Source: src, Parents: parents, Plan: plan}, nil
 }
 
+// tooLong is why a file that can be read is no experiment.
+type tooLong string
+
+func (e tooLong) Error() string { return string(e) }
+
 func readFile(f fs.File, err error) ([]byte, error) {
 	if err != nil {
 		return nil, plain(err)
@@ -112,14 +120,14 @@ func readFile(f fs.File, err error) ([]byte, error) {
 	case info.IsDir():
 		return nil, errors.New("is a directory: name an experiment file")
 	case info.Size() > MaxFile:
-		return nil, fmt.Errorf("is %d bytes long: an experiment file has at most %d", info.Size(), MaxFile)
+		return nil, tooLong(fmt.Sprintf("has %d bytes, the most is %d (1 MiB)", info.Size(), MaxFile))
 	}
 	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return nil, plain(err)
 	}
 	if len(b) > MaxFile {
-		return nil, fmt.Errorf("is longer than %d bytes, the most an experiment file may have", MaxFile)
+		return nil, tooLong(fmt.Sprintf("has more than %d bytes, the most (1 MiB)", MaxFile))
 	}
 	return b, nil
 }

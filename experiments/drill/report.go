@@ -52,9 +52,11 @@ func report(dir string) (reports.Report, error) {
 		return r, err
 	}
 	why := r.Journal.Torn
-	if p, err := planOf(dir); err != nil {
+	p, err := planOf(dir)
+	if err != nil {
 		return r, err
-	} else if p.Hash != v.PlanHash {
+	}
+	if p.Hash != v.PlanHash {
 		why = fmt.Sprintf("%s is of another plan", trial.VerdictFile)
 	}
 	if why == "" {

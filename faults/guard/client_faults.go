@@ -3,9 +3,10 @@ package guard
 import (
 	"context"
 	"errors"
-	"firedrill/experiments/journal/clock"
 	"fmt"
 	"time"
+
+	"firedrill/experiments/journal/clock"
 )
 
 // Apply writes the intent to the ledger, then does the act. deadline is the

@@ -2,8 +2,9 @@ package guard
 
 import (
 	"context"
-	"firedrill/faults/fabric"
 	"fmt"
+
+	"firedrill/faults/fabric"
 )
 
 // OpenLink opens a link and returns the address to dial in upstream's place (both host:port).

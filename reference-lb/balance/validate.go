@@ -74,8 +74,15 @@ func (h Health) Validate() []Problem {
 	p.check(d.Timeout <= d.Interval, "timeout", "%s is longer than the interval %s: a check must end before the next begins", d.Timeout, d.Interval)
 	p.check(d.Fall > 0 && d.Fall <= maxChecks, "fall", "%d is not from 1 to %d", h.Fall, maxChecks)
 	p.check(d.Rise > 0 && d.Rise <= maxChecks, "rise", "%d is not from 1 to %d", h.Rise, maxChecks)
-	p.check(d.Schedule == FixedRate, "schedule", "%q is not known; there is %s", h.Schedule, FixedRate)
-	p.check(d.Connection == FreshConnection, "connection", "%q is not known; there is %s", h.Connection, FreshConnection)
+	if d.Schedule == "fixed_delay" {
+		p.check(false, "schedule", "fixed_delay is in the format but not in this version; there is %s", FixedRate)
+	} else {
+		p.check(d.Schedule == FixedRate, "schedule", "%q is not known; there is %s", h.Schedule, FixedRate)
+	}
+	if d.Connection == "reuse" {
+		p.check(false, "connection", "reuse is in the format but not in this version; there is %s", FreshConnection)
+	}
+	p.check(d.Connection == FreshConnection || d.Connection == "reuse", "connection", "%q is not known; there is %s", h.Connection, FreshConnection)
 	return p
 }
 

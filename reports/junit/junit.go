@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,7 @@ type property struct {
 type testCase struct {
 	Name      string   `xml:"name,attr"`
 	ClassName string   `xml:"classname,attr"`
+	File      string   `xml:"file,attr,omitempty"`
 	Line      int      `xml:"line,attr,omitempty"`
 	Time      string   `xml:"time,attr"`
 	Failure   *trouble `xml:"failure"`
@@ -56,9 +58,11 @@ type trouble struct {
 	Text    string `xml:",chardata"`
 }
 
-// Write writes a page as JUnit XML. Times are in seconds. A row that is
-// inconclusive is a failure of its case: a build must not be green for want of
-// evidence. A row that fails as the file expects is a passed case.
+// Write writes a page as JUnit XML. Times are in seconds. A row that was judged
+// and is inconclusive is a failure of its case: a build must not be green for
+// want of evidence. A row that the run never came to is skipped; the case of
+// the run itself is then an error. A row that fails as the file expects is a
+// passed case.
 func Write(w io.Writer, p reports.Page) error {
 	all := suites{Name: clean(p.Title)}
 	if all.Name == "" {
@@ -113,7 +117,7 @@ func suiteOf(v verdict.Verdict) suite {
 
 // whole is the case of the experiment itself: it holds what no row can.
 func whole(v verdict.Verdict) testCase {
-	c := testCase{Name: "experiment", ClassName: clean(v.Name), Time: seconds(v.Duration), Out: clean(v.Reason)}
+	c := testCase{Name: "experiment", ClassName: clean(v.Name), File: file(v), Time: seconds(v.Duration), Out: clean(v.Reason)}
 	if v.Exit == verdict.ExitPass {
 		return c
 	}
@@ -128,18 +132,33 @@ func whole(v verdict.Verdict) testCase {
 }
 
 func caseOf(v verdict.Verdict, row verdict.Row) testCase {
-	c := testCase{Name: clean(strings.TrimSpace(row.ID + " " + row.Measure + " " + row.Of)), ClassName: clean(v.Name), Line: row.Line, Time: "0"}
+	c := testCase{Name: clean(strings.TrimSpace(row.ID + " " + row.Measure + " " + row.Of)), ClassName: clean(v.Name), File: file(v), Line: row.Line, Time: "0"}
 	c.Out = clean(fmt.Sprintf("measured %s, bound %s: %s", reports.Measured(row.Measured), row.Bound, row.Reason))
 	switch {
 	case row.Result == verdict.Pass:
 	case reports.ExpectedFailure(v, row):
 		c.Out += "\nfailed, as the file expects"
+	case row.Result == verdict.Inconclusive && cutShort(v):
+		c.Skipped = &trouble{Message: clean("not evaluated, the run is " + string(v.Verdict) + ": " + row.Reason)}
 	case row.Result == verdict.Fail, row.Result == verdict.Inconclusive:
 		c.Failure = &trouble{Type: string(row.Result), Message: clean(row.Reason), Text: c.Out}
 	default:
 		c.Skipped = &trouble{Message: "not judged"}
 	}
 	return c
+}
+
+// cutShort says whether the run ended before its rows could be judged.
+func cutShort(v verdict.Verdict) bool {
+	return v.Exit != verdict.ExitPass && (v.Verdict == verdict.Invalid || v.Verdict == verdict.Aborted || v.Verdict == verdict.Error)
+}
+
+// file is the run's own copy of the experiment, which the lines count in.
+func file(v verdict.Verdict) string {
+	if v.RunDir == "" {
+		return ""
+	}
+	return clean(filepath.Join(v.RunDir, "experiment.yaml"))
 }
 
 func properties(v verdict.Verdict) []property {

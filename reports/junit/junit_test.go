@@ -68,6 +68,24 @@ func TestEveryRowIsACase(t *testing.T) {
 	}
 }
 
+// What a run never came to is skipped, and the run's own case keeps the build from being green.
+func TestWhatWasNotEvaluatedIsSkippedAndTheRunIsNotGreen(t *testing.T) {
+	for word, exit := range map[verdict.Word]int{verdict.Invalid: verdict.ExitInvalid, verdict.Aborted: verdict.ExitAborted, verdict.Error: verdict.ExitError} {
+		f, text := write(t, verdict.Verdict{Name: "x", Verdict: word, Exit: exit, Reason: "it ended", RunDir: "runs/1",
+			Expectations: []verdict.Row{row("expect.0", verdict.Inconclusive), row("expect.1", verdict.Fail)}})
+		if f.Errors != 1 || f.Failures != 1 || strings.Count(text, "<skipped") != 1 {
+			t.Errorf("%s: %d errors, %d failures; want 1, 1 and one skipped\n%s", word, f.Errors, f.Failures, text)
+		}
+		if strings.Count(text, `file="runs/1/experiment.yaml"`) != 3 {
+			t.Errorf("every case names its file:\n%s", text)
+		}
+	}
+	f, text := write(t, verdict.Verdict{Name: "x", Verdict: verdict.Inconclusive, Exit: verdict.ExitInconclusive, Reason: "too little"})
+	if f.Failures != 1 {
+		t.Errorf("an inconclusive run without a row is not green:\n%s", text)
+	}
+}
+
 // XML 1.0 cannot hold control characters: a hostile name must not make the file unreadable.
 func TestHostileNamesStayXML(t *testing.T) {
 	_, text := write(t, verdict.Verdict{Name: "a\x00\x1b[31m</testsuite>\u202e\xff", Verdict: verdict.Pass, Reason: "]]>\x07"})
