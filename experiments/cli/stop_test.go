@@ -207,13 +207,14 @@ func TestTheSecondSignalWaitsForNoReader(t *testing.T) {
 	if heard, err := bufio.NewReaderSize(r, 16).ReadString('('); err != nil { // it listens
 		t.Fatalf("%q %v", heard, err)
 	}
-	if err := syscall.SetNonblock(int(w.Fd()), true); err != nil {
+	end := int(w.Fd()) // once: every call makes it block again
+	if err := syscall.SetNonblock(end, true); err != nil {
 		t.Fatal(err)
 	}
 	for err = nil; err == nil; { // until it is full
-		_, err = syscall.Write(int(w.Fd()), make([]byte, 512))
+		_, err = syscall.Write(end, make([]byte, 512))
 	}
-	if err := syscall.SetNonblock(int(w.Fd()), false); err != nil {
+	if err := syscall.SetNonblock(end, false); err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
