@@ -27,6 +27,8 @@ func gateCommand(a *app) *cobra.Command {
 		Example: "  firedrill gate chaos/ --label-filter 'fast' --junit junit.xml",
 		Args:    args(1, -1, "at least one file or folder"),
 		RunE: func(c *cobra.Command, paths []string) error {
+			ctx, hear := listen(c.Context(), a.Err)
+			defer hear()
 			if err := a.checkOutput("text", "json"); err != nil {
 				return err
 			}
@@ -71,7 +73,7 @@ func gateCommand(a *app) *cobra.Command {
 				return nil
 			}
 			s := &session{app: a, plain: true, reports: kinds}
-			return s.run(c.Context(), chosen, "Gate", "")
+			return s.run(ctx, chosen, "Gate", "")
 		},
 	}
 	f.register(c)

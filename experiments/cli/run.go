@@ -61,6 +61,8 @@ func runCommand(a *app) *cobra.Command {
 		Example: "  firedrill run\n  firedrill run checkout.yaml --set load.rate=200/s\n  firedrill run checkout.yaml -o json",
 		Args:    args(0, -1, "experiment files"),
 		RunE: func(c *cobra.Command, files []string) error {
+			ctx, hear := listen(c.Context(), a.Err) // first: what is stopped while its files are read is stopped too
+			defer hear()
 			choices, err := f.choices(c)
 			if err != nil {
 				return err
@@ -77,13 +79,13 @@ func runCommand(a *app) *cobra.Command {
 			}
 			s := &session{app: a, quiet: f.watch == "off", plain: f.watch == "plain", reports: kinds}
 			if len(files) == 0 {
-				return s.demonstrate(c.Context(), choices)
+				return s.demonstrate(ctx, choices)
 			}
 			drills, err := a.load(files, choices)
 			if err != nil {
 				return err
 			}
-			return s.run(c.Context(), drills, "", "")
+			return s.run(ctx, drills, "", "")
 		},
 	}
 	f.register(c)

@@ -39,10 +39,13 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 	if limit, few := openFiles(); few {
 		fmt.Fprintf(s.Err, "firedrill: only %d files may be open at once, a run may need more: raise it with `ulimit -n 65536`\n", limit)
 	}
+	if ctx.Err() != nil {
+		s.exit = verdict.ExitAborted
+		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %v\n", context.Cause(ctx))
+		return nil
+	}
 	s.recoverFirst(ctx)
 	id := drill.NewID(time.Now())
-	ctx, hear := listen(ctx, s.Err)
-	defer hear()
 	var results []result
 	for i, d := range drills {
 		if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"firedrill/ci/quiet"
+	"firedrill/experiments/cli"
+	"firedrill/experiments/measure"
 	"firedrill/experiments/verdict"
 )
 
@@ -234,5 +237,33 @@ func TestTheSecondSignalWaitsForNoReader(t *testing.T) {
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != verdict.ExitUnverified {
 		t.Errorf("it ended with %v, want exit 6", err)
+	}
+}
+
+// What is stopped before its first experiment began has run nothing, and is
+// stopped all the same.
+func TestStoppedBeforeAnythingRan(t *testing.T) {
+	for _, verb := range []string{"run", "gate"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(&measure.Stop{By: "SIGTERM", Reason: "the process was told to end"})
+		out, state := t.TempDir()+"/out", t.TempDir()
+		f, err := os.Create(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := cli.Execute(ctx, []string{verb, file(t, short), "--state-dir", state}, cli.Streams{Out: f, Err: f, Getenv: os.Getenv})
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		said, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != verdict.ExitAborted || !strings.Contains(string(said), "stopped before anything was run: SIGTERM") {
+			t.Errorf("%s: exit %d, want %d: %s", verb, code, verdict.ExitAborted, said)
+		}
+		if runs, err := os.ReadDir(state + "/runs"); err == nil && len(runs) > 0 {
+			t.Errorf("%s: left %v", verb, runs)
+		}
 	}
 }
