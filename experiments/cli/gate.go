@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -92,10 +91,7 @@ func experimentsBelow(paths []string) ([]string, error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			if e, ok := errors.AsType[*fs.PathError](err); ok {
-				err = e.Err
-			}
-			return nil, &drill.PathError{Path: p, Err: err}
+			return nil, &drill.PathError{Path: p, Err: pathless(err)}
 		}
 		if !info.IsDir() {
 			out = append(out, p)

@@ -3,16 +3,13 @@ package measure_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"firedrill/experiments"
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/measure"
-	"firedrill/faults/guard"
 	"firedrill/targets"
 )
 
@@ -26,25 +23,7 @@ func (never) Up(context.Context, targets.Topology, targets.Fabric, journal.Sink)
 // A machine that slept during the run makes it an error; sleep before it does not.
 func TestASuspendedMachineIsAFailure(t *testing.T) {
 	for slept, wanted := range map[time.Duration]bool{0: false, time.Millisecond: true, time.Hour: true} {
-		e, err := experiments.Decode("endless.yaml", []byte(endless), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := experiments.Compile(e, experiments.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		t.Setenv("XDG_RUNTIME_DIR", dir)
-		c, err := guard.Start(t.Context(), guard.Options{RunID: "asleep", RunDir: dir, StateDir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(dir, "journal.fdj")
-		w, err := store.Create(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan, c, w, file := ready(t, "asleep")
 		asleep := 5 * time.Minute // before the run
 		measure.Run(t.Context(), measure.Config{Plan: plan, Journal: w, Guard: c, Target: never{}, Asleep: func() time.Duration {
 			now := asleep

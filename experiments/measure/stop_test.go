@@ -48,28 +48,33 @@ func (mute) Lift(context.Context, string) (guard.Ack, error) {
 	return guard.Ack{}, errors.New("only all at once")
 }
 
-// A stop lifts everything by one order, and does not wait for the windows,
-// which lift each for itself too: here only that order works.
-func TestAStopLiftsEverythingByItself(t *testing.T) {
-	quiet.Lock(t)
+// ready is all that a run of the endless experiment needs, in folders of its own.
+func ready(t *testing.T, id string) (plan *experiments.Plan, c *guard.Client, w *store.Writer, file string) {
+	t.Helper()
 	e, err := experiments.Decode("endless.yaml", []byte(endless), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := experiments.Compile(e, experiments.Options{})
-	if err != nil {
+	if plan, err = experiments.Compile(e, experiments.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	c, err := guard.Start(t.Context(), guard.Options{RunID: "endless", RunDir: dir, StateDir: dir})
-	if err != nil {
+	if c, err = guard.Start(t.Context(), guard.Options{RunID: id, RunDir: dir, StateDir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := store.Create(filepath.Join(dir, "journal.fdj"))
-	if err != nil {
+	file = filepath.Join(dir, "journal.fdj")
+	if w, err = store.Create(file); err != nil {
 		t.Fatal(err)
 	}
+	return plan, c, w, file
+}
+
+// A stop lifts everything by one order, and does not wait for the windows,
+// which lift each for itself too: here only that order works.
+func TestAStopLiftsEverythingByItself(t *testing.T) {
+	quiet.Lock(t)
+	plan, c, w, file := ready(t, "endless")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var proved, stopped atomic.Int64
@@ -85,7 +90,7 @@ func TestAStopLiftsEverythingByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	verified := map[uint16]time.Duration{}
-	r, err := store.Open(filepath.Join(dir, "journal.fdj"))
+	r, err := store.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"firedrill/experiments"
-	"firedrill/experiments/expect"
 	"firedrill/experiments/journal"
 	"firedrill/experiments/verdict"
 	"firedrill/targets"
@@ -31,9 +30,7 @@ const onItsWay = int64(50 * time.Millisecond)
 
 func newReceipts(o *outcome) *receipts {
 	r := &receipts{}
-	if from, ok := o.line.Start(expect.Baseline); ok {
-		r.baseline, r.over = from, from+int64(o.plan.Phases.Baseline)
-	}
+	r.baseline, r.over = o.baseline()
 	for _, f := range o.plan.Faults {
 		life := o.life(f)
 		until := life.LiftOrdered

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"firedrill/experiments"
-	"firedrill/experiments/expect"
 	"firedrill/experiments/journal"
 	"firedrill/experiments/verdict"
 )
@@ -29,9 +28,7 @@ type triesUnder struct {
 
 func newTraffic(o *outcome) *traffic {
 	t := &traffic{}
-	if from, ok := o.line.Start(expect.Baseline); ok {
-		t.from, t.until = from, from+int64(o.plan.Phases.Baseline)
-	}
+	t.from, t.until = o.baseline()
 	for _, f := range o.plan.Faults {
 		life := o.life(f)
 		until := life.Lifted

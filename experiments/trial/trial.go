@@ -92,6 +92,15 @@ const (
 // planNote ties a journal to its plan and its trial, counted from 1.
 func planNote(p *experiments.Plan, i int) string { return fmt.Sprintf("%s %d", p.Hash, i) }
 
+// baseline is the stretch before the fault; empty if it never began.
+func (o *outcome) baseline() (from, until int64) {
+	from, ok := o.line.Start(expect.Baseline)
+	if !ok {
+		return 0, 0
+	}
+	return from, from + int64(o.plan.Phases.Baseline)
+}
+
 // lastThird is the stretch of the recovery over which the steady state is checked again.
 func (o *outcome) lastThird() expect.Span {
 	return o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Recovery}}, o.scope).LastThird()
