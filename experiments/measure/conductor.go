@@ -224,6 +224,10 @@ func (c *conductor) tick() {
 		c.stop(&Stop{By: "environment", Reason: why, Err: true, told: true})
 		return
 	}
+	if why := c.Guard.Starved(); why != "" {
+		c.stop(&Stop{By: "environment", Reason: why, Err: true, told: true}) // close tells, and how often
+		return
+	}
 	c.Notify(Update{At: now, Elapsed: time.Duration(now - c.phaseStart), Counts: c.counts()})
 }
 

@@ -38,6 +38,8 @@ type Watched interface {
 	Feed()
 	// Unanswered is how long a feed has been, or since the last call was, without an answer.
 	Unanswered() time.Duration
+	// Starved says what a link had too little of, by the last answer to a feed.
+	Starved() string
 	Aborted() <-chan guard.Abort
 	Done() <-chan struct{}
 }

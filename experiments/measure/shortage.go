@@ -32,7 +32,10 @@ func (t *tee) starved() string {
 // measured there is its doing. A guard that is gone has been told already.
 func (r *run) shortages(ctx context.Context) []string {
 	var out []string
-	stats, _ := r.Guard.Snapshot(ctx)
+	stats, err := r.Guard.Snapshot(ctx)
+	if why := r.Guard.Starved(); err != nil && why != "" {
+		return []string{why}
+	}
 	for _, s := range stats {
 		if s.Short > 0 {
 			out = append(out, fmt.Sprintf("link %s had to go without a connection %d times: %s", s.Name, s.Short, s.Want))

@@ -2,6 +2,9 @@ package fabric
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -21,4 +24,22 @@ func (l *link) starved(err error) {
 			return
 		}
 	}
+}
+
+// Starved says of the first link by name that had to go without a connection
+// what this machine had no more of; empty if there was enough so far.
+func (f *Fabric) Starved() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var short []*link
+	for _, l := range f.links {
+		if l.short.Load() > 0 {
+			short = append(short, l)
+		}
+	}
+	if len(short) == 0 {
+		return ""
+	}
+	first := slices.MinFunc(short, func(a, b *link) int { return strings.Compare(a.name, b.name) })
+	return fmt.Sprintf("link %s had to go without a connection: %s", first.name, *first.want.Load())
 }

@@ -35,6 +35,7 @@ type Client struct {
 	nodes    map[string]func(context.Context, faults.NodeAct) error
 	fed      [2]int64 // the oldest feed that was not answered; when the last Feed found it too old
 	pulse    pulse
+	starved  string // what the last answer to a feed said
 	closing  bool
 	local    *fabric.Fabric // ours, after a takeover
 	waited   error          // how the guard ended
@@ -130,6 +131,7 @@ func (c *Client) read() {
 			c.mu.Lock()
 			c.fed = [2]int64{}
 			c.pulse.answered(clock.Now())
+			c.starved = m.Reason
 			c.mu.Unlock()
 		case m.Reply:
 			c.calls.answer(m)

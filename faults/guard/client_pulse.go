@@ -49,3 +49,11 @@ func (c *Client) Unanswered() time.Duration {
 	c.pulse.late = 0
 	return time.Duration(d)
 }
+
+// Starved says of a link that had to go without a connection what this machine
+// had no more of, as of the last answer to a feed; empty if there was enough.
+func (c *Client) Starved() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.starved
+}

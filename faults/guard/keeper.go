@@ -116,7 +116,8 @@ func (k *keeper) read() error {
 		k.mu.Unlock()
 		switch m.Op {
 		case opFeed:
-			_ = k.wire.send(message{ID: m.ID, Op: m.Op, Reply: true}) // a harness that does not read loses the lease
+			// a harness that does not read loses the lease
+			_ = k.wire.send(message{ID: m.ID, Op: m.Op, Reply: true, Reason: k.fabric.Starved()})
 		case opClose:
 			k.mu.Lock()
 			k.closing = true

@@ -25,7 +25,7 @@ const (
 	opApply    op = "apply"    // fault, act, undo, deadline
 	opLift     op = "lift"     // fault
 	opLiftAll  op = "lift all" // reason
-	opFeed     op = "feed"     // the lease; answered, so that a stuck guard shows
+	opFeed     op = "feed"     // the lease; answered, so that a stuck guard shows, with what its links had too little of
 	opSnapshot op = "snapshot"
 	opClose    op = "close"
 	opCall     op = "call"  // guard → client: an embedded call
