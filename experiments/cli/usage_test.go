@@ -143,11 +143,19 @@ func TestAFolderIsEnough(t *testing.T) {
 	if err := os.WriteFile(journal, whole[:len(whole)*3/4], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := call(t, state, "replay", "last"); code != 0 || !strings.Contains(errs, "torn") || !strings.Contains(out, "identical") {
+	if code, out, errs := call(t, state, "replay", "last"); code != verdict.ExitInconclusive || !strings.Contains(out, "identical as far as") || !strings.Contains(out, "exit 2: not enough evidence to say: trial 1: torn journal") {
 		t.Errorf("replay of a torn journal: exit %d\n%s%s", code, out, errs)
 	}
 	if code, out, _ := call(t, state, "judge", "last"); code != verdict.ExitError && code != verdict.ExitUnverified {
 		t.Errorf("judge of a torn journal: exit %d\n%s", code, out)
+	}
+	if err := os.Remove(journal); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"replay", "judge"} {
+		if code, out, errs := call(t, state, verb, "last"); code != verdict.ExitError && code != verdict.ExitUnverified || !strings.Contains(out+errs, "no journal") {
+			t.Errorf("%s without the journal: exit %d\n%s%s", verb, code, out, errs)
+		}
 	}
 }
 

@@ -29,31 +29,6 @@ func JournalPath(dir string, i int) string {
 	return filepath.Join(dir, fmt.Sprintf("trial-%d", i), JournalFile)
 }
 
-// Replay feeds every recorded step of a run's cores to fresh ones, in all its
-// trials. A journal that cannot be read to its end is an error.
-func Replay(dir string) (verdict.Replay, error) {
-	var all []verdict.Replay
-	for i := 1; ; i++ {
-		path := JournalPath(dir, i)
-		if i > 1 && !exists(path) {
-			return mergeReplays(all), nil
-		}
-		cores := newReplayer()
-		var torn error
-		for e, err := range fileSource(path)() {
-			if err != nil {
-				torn = err
-				break
-			}
-			cores.Add(e)
-		}
-		all = append(all, cores.close(torn != nil))
-		if torn != nil {
-			return mergeReplays(all), fmt.Errorf("trial %d: %w", i, torn)
-		}
-	}
-}
-
 // Source gives a trial's events from the beginning, each time it is called.
 // The last pair holds the error that ended the reading, if one did.
 type Source func() iter.Seq2[journal.Event, error]
@@ -62,19 +37,11 @@ type Source func() iter.Seq2[journal.Event, error]
 // The error says why there is nothing to judge: no folder, no readable plan. A journal that is missing, torn or unreadable is
 // no such error: its trial's verdict is error and says so.
 func Judge(dir string) (verdict.Verdict, error) {
-	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
+	plan, err := planOf(dir)
 	if err != nil {
 		return verdict.Verdict{}, fmt.Errorf("judge %s: %w", dir, err)
 	}
-	plan, err := experiments.DecodePlan(text)
-	if err != nil {
-		return verdict.Verdict{}, fmt.Errorf("judge %s: %s cannot be trusted: %w; the run cannot be judged: put %s back from a copy, or run its experiment.yaml again", dir, PlanFile, err, PlanFile)
-	}
-	var sources []Source
-	for i := 1; i <= max(1, plan.Trials); i++ {
-		sources = append(sources, fileSource(JournalPath(dir, i)))
-	}
-	v := judge(plan, sources, readLedger(dir))
+	v := judge(plan, sourcesOf(plan, dir), readLedger(dir))
 	if !exists(filepath.Join(dir, guard.LedgerFile)) {
 		v.Warnings = append(v.Warnings, guard.LedgerFile+" is missing: what the guard did is known from the journal alone")
 	}
@@ -82,6 +49,28 @@ func Judge(dir string) (verdict.Verdict, error) {
 		return v, fmt.Errorf("judge %s: %w", dir, err)
 	}
 	return v, nil
+}
+
+// planOf is the plan that a folder was run by.
+func planOf(dir string) (*experiments.Plan, error) {
+	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
+	if err != nil {
+		return nil, err // it says what was opened
+	}
+	plan, err := experiments.DecodePlan(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be trusted: %w; the run cannot be judged: put %s back from a copy, or run its experiment.yaml again", PlanFile, err, PlanFile)
+	}
+	return plan, nil
+}
+
+// sourcesOf are the journals of all trials of the plan, whether they are there or not.
+func sourcesOf(p *experiments.Plan, dir string) []Source {
+	var all []Source
+	for i := 1; i <= max(1, p.Trials); i++ {
+		all = append(all, fileSource(JournalPath(dir, i)))
+	}
+	return all
 }
 
 func exists(path string) bool {

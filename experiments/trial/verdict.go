@@ -21,10 +21,7 @@ func OfRun(p *experiments.Plan, sources []Source, ledger []byte) verdict.Verdict
 }
 
 func judge(p *experiments.Plan, sources []Source, l ledger) verdict.Verdict {
-	trials := make([]*outcome, 0, len(sources))
-	for i, src := range sources {
-		trials = append(trials, judgeTrial(p.Trial(i+1), src, l, i))
-	}
+	trials := judgeTrials(p, sources, l)
 	if len(trials) == 0 {
 		return verdict.Verdict{SchemaVersion: verdict.SchemaVersion, Name: p.Name, Verdict: verdict.Error,
 			Reason: "no trial was run", Exit: verdict.ExitError, Expected: expectedOf(p)}
@@ -61,6 +58,15 @@ func judge(p *experiments.Plan, sources []Source, l ledger) verdict.Verdict {
 	}
 	settle(&v, trials, unverified)
 	return v
+}
+
+// judgeTrials judges each trial by itself.
+func judgeTrials(p *experiments.Plan, sources []Source, l ledger) []*outcome {
+	trials := make([]*outcome, 0, len(sources))
+	for i, src := range sources {
+		trials = append(trials, judgeTrial(p.Trial(i+1), src, l, i))
+	}
+	return trials
 }
 
 func expectedOf(p *experiments.Plan) verdict.Word {
