@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"firedrill/experiments/journal/store"
 	"firedrill/faults/guard"
 )
 
@@ -73,7 +74,7 @@ func FindAll(state, run string) (Found, error) {
 		return Found{Dirs: []string{dir}}, nil
 	}
 	for _, dir := range []string{filepath.Clean(run), filepath.Join(RunsDir(state), run)} {
-		if plan, err := os.Open(filepath.Join(dir, planName)); err == nil {
+		if plan, err := store.OpenRegular(filepath.Join(dir, planName)); err == nil {
 			_ = plan.Close() // only looked at
 		} else if errors.Is(err, os.ErrPermission) {
 			return Found{}, fmt.Errorf("%s may not be read by this user: %w", dir, plain(err))

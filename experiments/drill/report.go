@@ -43,7 +43,7 @@ func report(dir string) (reports.Report, error) {
 	if err != nil {
 		return reports.Report{}, err
 	}
-	source, missing := os.ReadFile(filepath.Join(dir, trial.SourceFile))
+	source, missing := store.ReadRegular(filepath.Join(dir, trial.SourceFile))
 	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
 		return reports.Report{}, fmt.Errorf("read the experiment file: %w", missing)
 	}
@@ -76,7 +76,7 @@ func report(dir string) (reports.Report, error) {
 
 // planOf is the plan that a folder was run by: without it no verdict can be believed.
 func planOf(dir string) (*experiments.Plan, error) {
-	text, err := os.ReadFile(filepath.Join(dir, planName))
+	text, err := store.ReadRegular(filepath.Join(dir, planName))
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}
@@ -148,7 +148,7 @@ func again(dir string, stored verdict.Verdict, why string) verdict.Verdict {
 // drawn since.
 func Verdict(dir string) (verdict.Verdict, error) {
 	path := filepath.Join(dir, trial.VerdictFile)
-	b, err := os.ReadFile(path)
+	b, err := store.ReadRegular(path)
 	if os.IsNotExist(err) {
 		return trial.Judge(dir)
 	}

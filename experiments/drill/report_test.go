@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"firedrill/experiments/drill"
@@ -21,5 +22,16 @@ func TestAFileWithoutAVerdictIsDamaged(t *testing.T) {
 		} else if s := err.Error(); strings.Contains(s, "json:") || strings.Contains(s, "invalid character") || strings.Contains(s, "unexpected end") {
 			t.Errorf("%q: the words are a parser's: %v", text, err)
 		}
+	}
+}
+
+// A pipe in place of a verdict is not waited for.
+func TestAPipeIsNoVerdict(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "verdict.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := drill.Verdict(dir); err == nil || !strings.Contains(err.Error(), "is a named pipe, not a regular file") {
+		t.Errorf("read as %+v, %v", v, err)
 	}
 }

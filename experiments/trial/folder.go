@@ -53,7 +53,7 @@ func Judge(dir string) (verdict.Verdict, error) {
 
 // planOf is the plan that a folder was run by.
 func planOf(dir string) (*experiments.Plan, error) {
-	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
+	text, err := store.ReadRegular(filepath.Join(dir, PlanFile))
 	if err != nil {
 		return nil, err // it says what was opened
 	}

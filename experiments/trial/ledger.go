@@ -11,6 +11,7 @@ import (
 
 	"firedrill/experiments"
 	"firedrill/experiments/expect"
+	"firedrill/experiments/journal/store"
 	"firedrill/faults/guard"
 )
 
@@ -40,7 +41,7 @@ func parseLedger(text []byte) ledger {
 
 // readLedger is the ledger of a run folder; a missing one is empty.
 func readLedger(dir string) ledger {
-	f, err := os.Open(filepath.Join(dir, guard.LedgerFile))
+	f, err := store.OpenRegular(filepath.Join(dir, guard.LedgerFile))
 	if err != nil {
 		if os.IsNotExist(err) {
 			return ledger{}

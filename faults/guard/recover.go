@@ -85,9 +85,14 @@ func readEntry(path string) (string, error) {
 
 func recoverRun(runID, runDir string) (Recovered, error) {
 	r := Recovered{RunID: runID, RunDir: runDir}
-	if _, err := os.Stat(filepath.Join(runDir, LedgerFile)); errors.Is(err, fs.ErrNotExist) {
+	path := filepath.Join(runDir, LedgerFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		r.Text = "its ledger was removed"
 		return r, nil
+	}
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe would wait for ever
+		return r, fmt.Errorf("%s is no regular file: it is left alone; look at it, and remove it by hand", path)
 	}
 	ledger, err := openLedger(runDir)
 	if errors.Is(err, errLive) {

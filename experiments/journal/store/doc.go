@@ -6,5 +6,8 @@
 // compresses and appends a frame, at the latest after Flush → Writer.Close adds
 // the end mark; Open → Reader.Events.
 //
+// OpenRegular opens every file of a run's folder, journal or not, that is read
+// later: what is no regular file is refused, and never waited for.
+//
 // To add a file format, raise journal.Version, and choose by the head here.
 package store

@@ -47,7 +47,7 @@ type Reader struct {
 // journal.ErrVersion on a file it cannot read, with a TornError on one that
 // ends within its head.
 func Open(path string) (*Reader, error) {
-	f, err := os.Open(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return nil, err // it says what was opened
 	}
