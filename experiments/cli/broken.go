@@ -78,12 +78,10 @@ func broken(d *drill.Drill, dir string, judged verdict.Verdict, err error, f *fa
 	p, v := d.Plan, judged
 	reason := "the run could not be finished: " + err.Error()
 	if v.Verdict == "" {
-		v = verdict.Verdict{
-			SchemaVersion: verdict.SchemaVersion, Name: p.Name, Why: p.Why, Labels: p.Labels,
-			Expected: p.Expected, Because: p.Because, PlanHash: p.Hash, Seed: p.Seed, Target: p.Target,
-			RunDir: dir, Version: drill.Version(), Expectations: []verdict.Row{}, SteadyState: []verdict.Row{},
-			Phases: []verdict.Phase{}, Clean: []verdict.Check{}, Warnings: p.Warnings, Faults: f.faults(p.Faults),
-		}
+		v = bare()
+		v.Name, v.Why, v.Labels, v.Expected, v.Because = p.Name, p.Why, p.Labels, p.Expected, p.Because
+		v.PlanHash, v.Seed, v.Target, v.RunDir = p.Hash, p.Seed, p.Target, dir
+		v.Warnings, v.Faults = p.Warnings, f.faults(p.Faults)
 	} else {
 		reason = "it came to " + string(v.Verdict) + ", but that could not be kept: " + err.Error()
 	}

@@ -29,7 +29,7 @@ func (s *session) demonstrate(ctx context.Context, choices drill.Choices) error 
 	for _, name := range demonstration {
 		d, err := drill.LoadFS(library.FS(), name, choices)
 		if err != nil {
-			return err
+			return refuse(name, err)
 		}
 		drills = append(drills, d)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"firedrill/experiments/drill"
-	"firedrill/experiments/verdict"
 )
 
 func gateCommand(a *app) *cobra.Command {
@@ -46,13 +45,14 @@ func gateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			s := &session{app: a, plain: true, reports: kinds}
 			files, err := experimentsBelow(paths)
 			if err != nil {
-				return err
+				return s.record("Gate", refuse(strings.Join(paths, ", "), err))
 			}
-			drills, err := a.load(files, choices)
+			drills, err := load(ctx, files, choices)
 			if err != nil {
-				return err
+				return s.record("Gate", err)
 			}
 			var chosen []*drill.Drill
 			for _, d := range drills {
@@ -65,13 +65,13 @@ func gateCommand(a *app) *cobra.Command {
 				if len(drills) == 0 {
 					why = "there is no experiment (*.yaml) below " + strings.Join(paths, ", ")
 				}
-				a.tell(fmt.Errorf("%s: nothing was run", why))
+				empty := &emptyError{why}
 				if failOnEmpty {
-					a.exit = verdict.ExitInvalid
+					return s.record("Gate", refuse(strings.Join(paths, ", "), empty))
 				}
+				a.tell(empty)
 				return nil
 			}
-			s := &session{app: a, plain: true, reports: kinds}
 			return s.run(ctx, chosen, "Gate", "")
 		},
 	}
@@ -91,7 +91,7 @@ func experimentsBelow(paths []string) ([]string, error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			return nil, &drill.PathError{Path: p, Err: pathless(err)}
+			return nil, &drill.PathError{Path: p, Err: drill.WithoutPath(err)}
 		}
 		if !info.IsDir() {
 			out = append(out, p)

@@ -12,6 +12,7 @@ import (
 	"firedrill/experiments/drill"
 	"firedrill/experiments/trial"
 	"firedrill/experiments/verdict"
+	"firedrill/reports/json"
 )
 
 func judgeCommand(a *app) *cobra.Command {
@@ -28,29 +29,22 @@ func judgeCommand(a *app) *cobra.Command {
 			}
 			found, err := a.findAll(runs[0])
 			if err != nil {
-				return err
+				return refuse(runs[0], err)
 			}
 			var all []verdict.Verdict
 			for _, dir := range found.Dirs {
 				v, err := trial.Judge(dir)
-				if err != nil {
-					return err
+				if err == nil {
+					err = a.keep(dir, v)
 				}
-				if err := a.keep(dir, v); err != nil {
-					return err
+				if err != nil {
+					return &refused{several: len(found.Dirs) > 1, each: []refusal{{dir, err}}}
 				}
 				a.exit = verdict.MergeExit(a.exit, v.Exit)
 				all = append(all, v)
 			}
 			if a.output == "json" {
-				page, err := drill.Page("", "", found.Dirs...)
-				if err != nil {
-					return err
-				}
-				for i := range all {
-					page.Reports[i].Verdict = all[i] // that may not be the one in the folder
-				}
-				return printJSON(a.Out, page)
+				return json.WriteVerdicts(a.Out, all)
 			}
 			return a.judged(all)
 		},

@@ -21,7 +21,9 @@ func planCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			drills, err := a.load(files, choices)
+			ctx, hear := interruptible(c.Context())
+			defer hear()
+			drills, err := load(ctx, files, choices)
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -19,9 +18,6 @@ import (
 func knownFormat(kind string) bool { _, ok := format.Catalog[kind]; return ok }
 
 func formatNames() []string { return format.Names() }
-
-// printJSON prints the object of `-o json`, a list for several.
-func printJSON(w io.Writer, p reports.Page) error { return format.Catalog["json"].Write(w, p) }
 
 func reportCommand(a *app) *cobra.Command {
 	var kind, to string

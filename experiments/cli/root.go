@@ -12,7 +12,6 @@ import (
 
 	"firedrill/experiments"
 	"firedrill/experiments/drill"
-	"firedrill/experiments/verdict"
 	"firedrill/reports"
 )
 
@@ -90,20 +89,15 @@ func (a *app) root() *cobra.Command {
 
 // report prints an error and says its exit code.
 func (a *app) report(err error) int {
-	code := verdict.ExitError
-	if _, ok := errors.AsType[*usageError](err); ok {
-		code = verdict.ExitUsage
-	} else if _, ok := errors.AsType[*drill.PathError](err); ok {
-		code = verdict.ExitUsage
-	} else if p, ok := errors.AsType[experiments.Problems](err); ok {
+	if r, ok := errors.AsType[*refused](err); ok {
+		return a.refusing(r)
+	}
+	if p, ok := errors.AsType[experiments.Problems](err); ok {
 		a.problems(p)
-		return verdict.ExitInvalid
+	} else {
+		a.tell(err)
 	}
-	if strings.HasPrefix(err.Error(), "unknown command") {
-		code = verdict.ExitUsage
-	}
-	a.tell(err)
-	return code
+	return codeOf(err)
 }
 
 // tell prints an error, and what to do about it.

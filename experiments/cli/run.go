@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,9 +81,9 @@ func runCommand(a *app) *cobra.Command {
 			if len(files) == 0 {
 				return s.demonstrate(ctx, choices)
 			}
-			drills, err := a.load(files, choices)
+			drills, err := load(ctx, files, choices)
 			if err != nil {
-				return err
+				return s.record("", err)
 			}
 			return s.run(ctx, drills, "", "")
 		},
@@ -109,23 +109,30 @@ func (a *app) checkOutput(known ...string) error {
 	return usagef("-o %s: it is one of %s", a.output, strings.Join(known, ", "))
 }
 
-// load reads every file before anything runs; all that is wrong is told at once.
-func (a *app) load(files []string, choices drill.Choices) ([]*drill.Drill, error) {
+// load reads every file before anything runs; all that is wrong is told at
+// once, as *refused.
+func load(ctx context.Context, files []string, choices drill.Choices) ([]*drill.Drill, error) {
 	var drills []*drill.Drill
-	var first error
+	r := &refused{several: len(files) > 1}
 	for _, file := range files {
-		d, err := drill.Load(file, choices)
-		if err != nil {
-			if first != nil {
-				a.report(first)
-				fmt.Fprintln(a.Err)
-			}
-			first = err
+		d, err := drill.LoadContext(ctx, file, choices)
+		if ctx.Err() != nil {
+			return nil, &refused{several: r.several, each: []refusal{{file, stoppedBy(ctx)}}}
+		}
+		if err == nil {
+			drills = append(drills, d)
 			continue
 		}
-		drills = append(drills, d)
+		name := file
+		if e, ok := errors.AsType[*drill.InvalidError](err); ok && e.Name != "" {
+			name = e.Name
+		}
+		r.each = append(r.each, refusal{name, err})
 	}
-	return drills, first
+	if len(r.each) > 0 {
+		return drills, r
+	}
+	return drills, nil
 }
 
 // reportPaths reads the --report flags: kind=path.
@@ -156,7 +163,7 @@ func writable(path string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder: name a file")
-	case err == nil && info.Mode()&fs.ModeNamedPipe != 0 && !ofTheSystem(path):
+	case err == nil && info.Mode()&fs.ModeNamedPipe != 0 && !drill.OpenAlready(path):
 		return errors.New("it is a named pipe, which would wait for its reader for ever: name a file, or /dev/stdout")
 	case err == nil && !info.Mode().IsRegular():
 		return nil // a device; trying it out may do something
@@ -164,19 +171,12 @@ func writable(path string) error {
 	isNew := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
-		return pathless(err)
+		return drill.WithoutPath(err)
 	}
 	if err = f.Close(); err == nil && isNew {
 		err = os.Remove(path)
 	}
 	return err
-}
-
-// ofTheSystem says whether a path is a stream that is open already, such as
-// /dev/stdout or a shell's /dev/fd/63: its other end is there, pipe or not.
-func ofTheSystem(path string) bool {
-	path = filepath.Clean(path)
-	return strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
 }
 
 // reportHelp is the help of --report.

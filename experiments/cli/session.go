@@ -34,15 +34,13 @@ type result struct {
 // merge of theirs. One that could not be finished is the last.
 func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro string) error {
 	if err := s.writableState(); err != nil {
-		return err
+		return refuseAll(drills, err)
 	}
 	if limit, few := openFiles(); few {
 		fmt.Fprintf(s.Err, "firedrill: only %d files may be open at once, a run may need more: raise it with `ulimit -n 65536`\n", limit)
 	}
 	if ctx.Err() != nil {
-		s.exit = verdict.ExitAborted
-		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %v\n", context.Cause(ctx))
-		return nil
+		return refuseAll(drills, stoppedBy(ctx))
 	}
 	s.recoverFirst(ctx)
 	id := drill.NewID(time.Now())

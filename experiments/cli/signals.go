@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -18,6 +20,11 @@ var stopping = map[os.Signal]measure.Stop{
 	syscall.SIGTERM: {By: "SIGTERM", Reason: "the process was told to end"},
 	syscall.SIGHUP:  {By: "SIGHUP", Reason: "the terminal was closed"},
 	syscall.SIGQUIT: {By: "SIGQUIT", Reason: "the process was told to quit (Ctrl-\\)"},
+}
+
+// interruptible ends the context at a signal, for verbs that inject nothing.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, slices.Collect(maps.Keys(stopping))...)
 }
 
 // listen ends the context at the first signal that stops a run. At the

@@ -39,11 +39,11 @@ func (a *app) writableState() error {
 	}
 	f, err := os.CreateTemp(dir, ".writable-*")
 	if err != nil {
-		return &stateError{filepath.Dir(dir), pathless(err)}
+		return &stateError{filepath.Dir(dir), drill.WithoutPath(err)}
 	}
 	_, err = f.Write(make([]byte, 16<<10)) // the least that a run needs
 	if err = cmp.Or(err, f.Close(), os.Remove(f.Name())); err != nil {
-		return &stateError{filepath.Dir(dir), pathless(err)}
+		return &stateError{filepath.Dir(dir), drill.WithoutPath(err)}
 	}
 	return nil
 }

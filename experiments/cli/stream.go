@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"firedrill/experiments/drill"
 	"firedrill/experiments/verdict"
 )
 
@@ -85,7 +86,7 @@ func (a *app) settle(c *cobra.Command, code int) int {
 	used, err := a.Out.fate()
 	switch {
 	case err != nil:
-		fmt.Fprintf(a.Err, "firedrill: standard output could not be written: %v: send it elsewhere\n", pathless(err))
+		fmt.Fprintf(a.Err, "firedrill: standard output could not be written: %v: send it elsewhere\n", drill.WithoutPath(err))
 	case used && discards(a.Out.file):
 		fmt.Fprintln(a.Err, "firedrill: standard output is closed: what was to be printed is lost")
 		if speakForThemselves[c.Name()] && a.output != "json" {
@@ -109,12 +110,4 @@ func discards(f *os.File) bool {
 	is, err := f.Stat()
 	null, none := os.Stat(os.DevNull)
 	return err == nil && none == nil && os.SameFile(is, null)
-}
-
-// pathless drops the operation and the path from a file error.
-func pathless(err error) error {
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -17,7 +17,9 @@ func validateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			drills, err := a.load(files, choices)
+			ctx, hear := interruptible(c.Context())
+			defer hear()
+			drills, err := load(ctx, files, choices)
 			for _, d := range drills {
 				fmt.Fprintf(a.Out, "%s: %s is valid (plan %.12s)\n", d.Path, d.Plan.Name, d.Plan.Hash)
 				for _, w := range d.Plan.Warnings {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"firedrill/experiments/verdict"
@@ -14,8 +13,8 @@ import (
 // What is wrong on the command line is told in its own words, with what to do.
 func TestWrongUsageSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
-	name, pipe := file(t, short), filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	name, dangling := file(t, short), filepath.Join(t.TempDir(), "dangling.yaml")
+	if err := os.Symlink("nowhere.yaml", dangling); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -32,9 +31,8 @@ func TestWrongUsageSaysWhatToDo(t *testing.T) {
 		{[]string{"completion", "tcsh"}, "the shells are bash, fish, powershell, zsh"},
 		{[]string{"completion"}, "which shell?"},
 		{[]string{"completion", "bash", "more"}, "bash takes no argument, not 1 argument:"},
-		{[]string{"validate", pipe}, "is not a regular file"},
-		{[]string{"gate", pipe}, "is not a regular file"},
-		{[]string{"validate", os.DevNull}, "is not a regular file"},
+		{[]string{"validate", os.DevNull}, "is a device, not a regular file"},
+		{[]string{"validate", dangling}, dangling + ": no such file"},
 		{[]string{"validate", "-"}, "read from a file: name one"},
 		{[]string{"validate", ""}, "\"\": an experiment is read from a file"},
 		{[]string{"run", "--trials", "101", name}, "--trials 101: a run has 1 to 100 trials"},

@@ -36,6 +36,26 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
+// Sentence has every problem on one line: its place, what is wrong, what to do.
+func (ps Problems) Sentence() string {
+	all := make([]string, len(ps))
+	for i, p := range ps {
+		all[i] = p.place() + ": " + printable(p.Message)
+		if p.Hint != "" {
+			all[i] += ": " + printable(p.Hint)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// place is the file, with line and column where there is one to blame.
+func (p Problem) place() string {
+	if p.Line == 0 {
+		return printable(p.File)
+	}
+	return fmt.Sprintf("%s:%d:%d", printable(p.File), p.Line, p.Column)
+}
+
 // Err is nil when nothing is wrong.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
@@ -72,11 +92,7 @@ func (p Problem) String() string {
 const widestLine = 120
 
 func (p Problem) render(b *strings.Builder) {
-	b.WriteString(printable(p.File))
-	if p.Line > 0 {
-		fmt.Fprintf(b, ":%d:%d", p.Line, p.Column)
-	}
-	b.WriteString(": " + printable(p.Message) + "\n")
+	b.WriteString(p.place() + ": " + printable(p.Message) + "\n")
 	if p.Line > 0 && p.SourceLine != "" {
 		number := strconv.Itoa(p.Line)
 		text, caret := excerpt(p.SourceLine, p.Column)

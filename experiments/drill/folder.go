@@ -77,7 +77,7 @@ func FindAll(state, run string) (Found, error) {
 		if plan, err := store.OpenRegular(filepath.Join(dir, planName)); err == nil {
 			_ = plan.Close() // only looked at
 		} else if errors.Is(err, os.ErrPermission) {
-			return Found{}, fmt.Errorf("%s may not be read by this user: %w", dir, plain(err))
+			return Found{}, fmt.Errorf("%s may not be read by this user: %w", dir, WithoutPath(err))
 		}
 		if isRun(dir) {
 			return Found{Dirs: []string{dir}}, nil

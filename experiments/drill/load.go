@@ -1,20 +1,17 @@
 package drill
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"firedrill/experiments"
+	"firedrill/experiments/document"
 	"firedrill/experiments/predict"
 )
-
-// MaxFile is the largest experiment file that is read.
-const MaxFile = 1 << 20
 
 // Drill is one experiment, ready to run.
 type Drill struct {
@@ -49,15 +46,43 @@ func (e *PathError) Error() string {
 func (e *PathError) Unwrap() error { return e.Err }
 
 // Load reads a file from the file system. A file that cannot be read is a
-// *PathError; one that is not a valid experiment is experiments.Problems.
+// *PathError; one that is not a valid experiment is an *InvalidError, which wraps
+// experiments.Problems.
 func Load(file string, c Choices) (*Drill, error) {
-	return load(file, func(name string) ([]byte, error) {
-		// asked before it is opened: opening a pipe waits for its other end
-		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			return nil, errors.New("is not a regular file: save the experiment to one")
+	return LoadContext(context.Background(), file, c)
+}
+
+// InvalidError is a file that can be read and holds no valid experiment.
+type InvalidError struct {
+	Path     string
+	Name     string // of the experiment; empty if it could not be read
+	Problems experiments.Problems
+}
+
+func (e *InvalidError) Error() string { return e.Problems.Error() }
+
+// Unwrap gives the problems.
+func (e *InvalidError) Unwrap() error { return e.Problems }
+
+// invalid adds to problems which experiment has them; other errors stay as they are.
+func invalid(file string, src []byte, err error) error {
+	problems, ok := errors.AsType[experiments.Problems](err)
+	if !ok {
+		return err
+	}
+	e := &InvalidError{Path: file, Problems: problems}
+	if root, _ := document.Parse(file, src); root != nil && root.Kind == document.Map {
+		if n := root.Get("name"); n != nil && n.Kind == document.Scalar {
+			e.Name = n.Text
 		}
-		return readFile(os.Open(name))
-	}, c)
+	}
+	return e
+}
+
+// LoadContext is Load, which for a pipe waits for what is written to it: until
+// it is closed, or ctx ends, whose cause is then that of the error.
+func LoadContext(ctx context.Context, file string, c Choices) (*Drill, error) {
+	return load(file, func(name string) ([]byte, error) { return readPath(ctx, name) }, c)
 }
 
 // LoadFS reads a file of fsys, the shipped library for one.
@@ -71,7 +96,7 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 	}
 	src, err := read(file)
 	if long, ok := errors.AsType[tooLong](err); ok { // it can be read, but holds no experiment
-		return nil, experiments.Problems{{File: file, Message: "the file " + long.Error(), Hint: "split it, or name the experiment itself"}}
+		return nil, invalid(file, nil, experiments.Problems{{File: file, Message: "the file " + long.Error(), Hint: "split it, or name the experiment itself"}})
 	}
 	if err != nil {
 		return nil, &PathError{file, err}
@@ -84,6 +109,15 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 		}
 		return text, failed
 	}
+	plan, err := compile(file, src, parent, c)
+	if err != nil {
+		return nil, invalid(file, src, err)
+	}
+	return &Drill{Path: file, Source: src, Parents: parents, Plan: plan}, nil
+}
+
+// compile makes the plan, with its predictions.
+func compile(file string, src []byte, parent func(string) ([]byte, error), c Choices) (*experiments.Plan, error) {
 	e, err := experiments.Decode(file, src, parent, c.Set...)
 	if err != nil {
 		return nil, err
@@ -97,47 +131,7 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 		at := e.PositionOf(p.Row)
 		problems = append(problems, at.Problem(p.Row, "`predicted` does not apply here: "+p.Premise.Error(), "write a number instead, or give what it needs"))
 	}
-	if err := problems.Err(); err != nil {
-		return nil, err
-	}
-	return &Drill{Path: file, Source: src, Parents: parents, Plan: plan}, nil
-}
-
-// tooLong is why a file that can be read is no experiment.
-type tooLong string
-
-func (e tooLong) Error() string { return string(e) }
-
-func readFile(f fs.File, err error) ([]byte, error) {
-	if err != nil {
-		return nil, plain(err)
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, plain(err)
-	case info.IsDir():
-		return nil, errors.New("is a directory: name an experiment file")
-	case info.Size() > MaxFile:
-		return nil, tooLong(fmt.Sprintf("has %d bytes, the most is %d (1 MiB)", info.Size(), MaxFile))
-	}
-	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err != nil {
-		return nil, plain(err)
-	}
-	if len(b) > MaxFile {
-		return nil, tooLong(fmt.Sprintf("has more than %d bytes, the most (1 MiB)", MaxFile))
-	}
-	return b, nil
-}
-
-// plain drops the path from a file error: PathError says it once.
-func plain(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
+	return plan, problems.Err()
 }
 
 // Label says whether the experiment carries a label.

@@ -26,6 +26,15 @@ func WriteVerdicts(w io.Writer, verdicts []verdict.Verdict) error {
 	} else if verdicts == nil {
 		object = []verdict.Verdict{}
 	}
+	return encode(w, object)
+}
+
+// WriteList writes verdicts as a list, however many they are.
+func WriteList(w io.Writer, verdicts []verdict.Verdict) error {
+	return encode(w, append([]verdict.Verdict{}, verdicts...))
+}
+
+func encode(w io.Writer, object any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	if err := e.Encode(object); err != nil {
