@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/types"
@@ -85,30 +86,54 @@ func gateCommand(a *app) *cobra.Command {
 }
 
 // experimentsBelow lists the experiment files of the paths, in the order of
-// the paths and of names within a folder.
+// the paths and of names within a folder, each file once whatever leads to it.
 func experimentsBelow(paths []string) ([]string, error) {
 	var out []string
+	var have []fs.FileInfo
+	add := func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return unreachable(path, err)
+		}
+		if slices.ContainsFunc(have, func(h fs.FileInfo) bool { return os.SameFile(h, info) }) {
+			return nil
+		}
+		have, out = append(have, info), append(out, path)
+		return nil
+	}
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			return nil, &drill.PathError{Path: p, Err: drill.WithoutPath(err)}
+			return nil, unreachable(p, err)
 		}
 		if !info.IsDir() {
-			out = append(out, p)
+			if err := add(p); err != nil {
+				return nil, err
+			}
 			continue
 		}
-		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+		// with the separator, a link to a folder is that folder
+		err = filepath.WalkDir(p+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
-				return &drill.PathError{Path: path, Err: err}
+				return &drill.PathError{Path: path, Err: drill.WithoutPath(err)}
 			}
-			if ext := strings.ToLower(filepath.Ext(path)); !d.IsDir() && (ext == ".yaml" || ext == ".yml") {
-				out = append(out, path)
+			if ext := strings.ToLower(filepath.Ext(path)); d.IsDir() || ext != ".yaml" && ext != ".yml" {
+				return nil
 			}
-			return nil
+			return add(path)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// unreachable says why a path leads nowhere; of a link also where it should.
+func unreachable(path string, err error) error {
+	err = drill.WithoutPath(err)
+	if to, e := os.Readlink(path); e == nil {
+		err = fmt.Errorf("is a link to %s: %w", to, err)
+	}
+	return &drill.PathError{Path: path, Err: err}
 }

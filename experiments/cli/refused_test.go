@@ -102,3 +102,24 @@ func TestABrokenFileIsAnErrorInJUnit(t *testing.T) {
 		t.Errorf("a run was begun: %v", found)
 	}
 }
+
+// Whatever leads to a file, the gate takes it once.
+func TestAGateTakesAFileOnce(t *testing.T) {
+	dir := t.TempDir()
+	name, again := filepath.Join(dir, "one.yaml"), filepath.Join(dir, "two.yaml")
+	if err := os.WriteFile(name, []byte(short), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	for to, from := range map[string]string{again: "one.yaml", link: dir} {
+		if err := os.Symlink(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, paths := range [][]string{{name, name}, {dir}, {dir, name}, {name, dir, again}, {link}, {link, dir}, {filepath.Join(dir, ".", "one.yaml"), link}} {
+		code, _, errs := call(t, t.TempDir(), append([]string{"gate", "--label-filter", "none-has-this"}, paths...)...)
+		if code != verdict.ExitInvalid || !strings.Contains(errs, "of 1 experiment none carries") {
+			t.Errorf("%v: exit %d\n%s", paths, code, errs)
+		}
+	}
+}

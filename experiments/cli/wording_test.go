@@ -33,6 +33,7 @@ func TestWrongUsageSaysWhatToDo(t *testing.T) {
 		{[]string{"completion", "bash", "more"}, "bash takes no argument, not 1 argument:"},
 		{[]string{"validate", os.DevNull}, "is a device, not a regular file"},
 		{[]string{"validate", dangling}, dangling + ": no such file"},
+		{[]string{"gate", name, filepath.Dir(dangling)}, dangling + ": is a link to nowhere.yaml: no such file"},
 		{[]string{"validate", "-"}, "read from a file: name one"},
 		{[]string{"validate", ""}, "\"\": an experiment is read from a file"},
 		{[]string{"run", "--trials", "101", name}, "--trials 101: a run has 1 to 100 trials"},
