@@ -193,6 +193,9 @@ func Render(p reports.Page, kind, path string) (err error) {
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
+	if info, e := os.Stat(path); e == nil && info.Mode()&fs.ModeNamedPipe != 0 && !OpenAlready(path) {
+		return fmt.Errorf("write the report: %s is a named pipe, which would wait for its reader for ever: name a file", path)
+	}
 	out, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)

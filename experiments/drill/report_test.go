@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"firedrill/experiments/drill"
+	"firedrill/reports"
 )
 
 // What is JSON but no verdict must not be read as one: its exit code would be 0.
@@ -22,6 +23,17 @@ func TestAFileWithoutAVerdictIsDamaged(t *testing.T) {
 		} else if s := err.Error(); strings.Contains(s, "json:") || strings.Contains(s, "invalid character") || strings.Contains(s, "unexpected end") {
 			t.Errorf("%q: the words are a parser's: %v", text, err)
 		}
+	}
+}
+
+// A pipe in place of a report is not waited for either.
+func TestAPipeIsNoReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := drill.Render(reports.Page{}, "json", path); err == nil || !strings.Contains(err.Error(), "is a named pipe") {
+		t.Errorf("written: %v", err)
 	}
 }
 
