@@ -62,25 +62,30 @@ func (p *proof) takeControl(ctx context.Context) (err error) {
 	return nil
 }
 
-// watch observes until the effect is seen, or ctx ends.
-func (p *proof) watch(ctx context.Context, effect faults.Effect) error {
+// watch observes until the effect is seen, or ctx ends. What the other faults
+// that stand on the link would show by themselves is no proof.
+func (p *proof) watch(ctx context.Context, effect faults.Effect, others func(link string) []*window) error {
 	if !p.controlled {
 		return fmt.Errorf("%s: there was no control to hold an observation against", p.link)
 	}
 	w := witness.Proof{Effect: effect, Control: p.control}
-	last := "nothing was seen"
+	last := "the last exchange was like a healthy one: nothing was seen"
 	for ctx.Err() == nil {
-		o := witness.Observe(ctx, p.addr, healthPath, w.Timeout())
-		if evidence, proved := w.Add(o); proved {
+		before := others(p.link)
+		o := witness.Observe(ctx, p.addr, healthPath, w.Timeout(effects(before)...))
+		beside := union(before, others(p.link))
+		if evidence, proved := w.Add(o, effects(beside)...); proved {
 			p.seen, p.evidence = o.At, p.link+": "+evidence
 			return nil
 		}
-		if ctx.Err() == nil {
-			last = describe(o)
+		if ctx.Err() == nil && len(beside) > 0 {
+			last = fmt.Sprintf("what was seen (%s) may all be the doing of %s, which stood at the same place", describe(o), names(beside))
+		} else if ctx.Err() == nil {
+			last = "the last exchange was like a healthy one: " + describe(o)
 		}
 		_ = sleep(ctx, clock.Now()+lookEvery.Nanoseconds())
 	}
-	return fmt.Errorf("%s: not seen at the wire before the lift; the last exchange was like a healthy one: %s", p.link, last)
+	return fmt.Errorf("%s: not seen at the wire before the lift; %s", p.link, last)
 }
 
 // clean observes until the effect is gone, or ctx ends.

@@ -232,7 +232,7 @@ func (w *window) prove(ctx context.Context, until int64) {
 	}
 	limited, cancel := context.WithDeadline(ctx, time.Now().Add(time.Duration(until-clock.Now())))
 	defer cancel()
-	if err := w.each(func(p *proof) error { return p.watch(limited, w.fault.Spec.Effect()) }); err != nil {
+	if err := w.each(func(p *proof) error { return p.watch(limited, w.fault.Spec.Effect(), w.beside) }); err != nil {
 		w.note(journal.Unproved, clock.Now(), err.Error())
 		return
 	}

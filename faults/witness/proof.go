@@ -54,17 +54,24 @@ type Proof struct {
 	silent  int // silent ones in a row
 }
 
-// Timeout is how long one observation should wait.
-func (p *Proof) Timeout() time.Duration {
+// Timeout is how long one observation should wait, beside the given effects of
+// other faults.
+func (p *Proof) Timeout(beside ...faults.Effect) time.Duration {
+	wait := p.Control.Patience() + delayOf(beside)
 	if p.delayed() {
-		return p.Control.Patience() + time.Duration(4*p.expected())
+		wait += time.Duration(4 * p.expected())
 	}
-	return p.Control.Patience()
+	return wait
 }
 
 // Add takes one observation. When it proves the fault, the evidence is a
-// sentence for people.
-func (p *Proof) Add(o Observation) (evidence string, proved bool) {
+// sentence for people. Beside are the effects of other faults that may have
+// stood at the place: what they would have shown by themselves proves nothing.
+func (p *Proof) Add(o Observation, beside ...faults.Effect) (evidence string, proved bool) {
+	if explains(beside, o.Outcome) {
+		p.slow, p.silent = 0, 0
+		return "", false
+	}
 	control := fmt.Sprintf("before the fault the slowest of %d took %s", controls, round(p.Control.Slowest))
 	switch p.Effect.Fresh {
 	case faults.Refuse:
@@ -72,28 +79,37 @@ func (p *Proof) Add(o Observation) (evidence string, proved bool) {
 	case faults.Reset:
 		return "a request on a fresh connection was reset; " + control, o.Outcome == Reset
 	case faults.Hang:
-		if o.Outcome != Silent {
+		if others := delayOf(beside); o.Outcome != Silent || others > 0 && o.Waited < p.Control.Patience()+others {
 			p.silent = 0
 			return "", false
 		}
 		p.silent++ // one silence may be a machine that was held up
 		return fmt.Sprintf("%d fresh connections in a row were accepted and silent, the last for %s; %s", p.silent, round(o.Waited), control), p.silent >= repeats
 	}
+	return p.addDelayed(o, control, delayOf(beside))
+}
+
+// addDelayed takes an observation of a delay, of which others explain a part.
+func (p *Proof) addDelayed(o Observation, control string, others time.Duration) (evidence string, proved bool) {
 	if !p.delayed() {
 		return "", false
 	}
-	excess := o.FirstByte - p.Control.Slowest
+	took := o.FirstByte
 	if o.Outcome == Silent {
-		excess = o.Waited - p.Control.Slowest
+		took = o.Waited
 	} else if o.Outcome != Answered {
 		return "", false
 	}
+	excess := took - p.Control.Slowest - others
 	if excess < p.threshold() {
 		p.slow = 0
 		return "", false
 	}
 	p.slow++
-	return fmt.Sprintf("an answer took %s; %s", round(excess+p.Control.Slowest), control), excess >= clearDelay || p.slow >= repeats
+	if others > 0 {
+		control += fmt.Sprintf(", and other faults at the same place add up to %s", round(others))
+	}
+	return fmt.Sprintf("an answer took %s; %s", round(took), control), others == 0 && excess >= clearDelay || p.slow >= repeats
 }
 
 // Clean says whether an observation shows the fault gone: an answer, and no

@@ -256,3 +256,55 @@ func answering(t *testing.T, text string) string {
 	t.Cleanup(func() { _ = l.Close(); <-done })
 	return l.Addr().String()
 }
+
+// What a fault that stands at the same place would show by itself is no proof;
+// what goes beyond it is.
+func TestWhatAnotherFaultExplainsProvesNothing(t *testing.T) {
+	const ms = time.Millisecond
+	lag := func(d time.Duration) faults.Effect {
+		return faults.Latency{Delay: units.Fixed(units.Duration(d))}.Effect()
+	}
+	random := faults.Latency{Delay: units.Dist{Exponential: new(units.Duration(10 * ms))}}.Effect()
+	refuse, reset, hang := faults.Effect{Fresh: faults.Refuse}, faults.Effect{Fresh: faults.Reset}, faults.Effect{Fresh: faults.Hang}
+	refused := witness.Observation{Outcome: witness.Refused}
+	torn := witness.Observation{Outcome: witness.Reset}
+	silent := func(d time.Duration) witness.Observation {
+		return witness.Observation{Outcome: witness.Silent, Waited: d}
+	}
+	after := func(d time.Duration) witness.Observation {
+		return witness.Observation{Outcome: witness.Answered, Status: 200, FirstByte: d}
+	}
+	for _, c := range []struct {
+		name   string
+		effect faults.Effect
+		beside []faults.Effect
+		seen   witness.Observation
+		proved bool // by three of them in a row
+	}{
+		{"refused beside refused", refuse, []faults.Effect{refuse}, refused, false},
+		{"refused beside reset", refuse, []faults.Effect{reset}, refused, true},
+		{"reset beside reset", reset, []faults.Effect{hang, reset}, torn, false},
+		{"silent beside silent", hang, []faults.Effect{hang}, silent(time.Second), false},
+		{"silent beside a delay of that length", hang, []faults.Effect{lag(time.Second)}, silent(time.Second), false},
+		{"silent for longer than the delay beside it", hang, []faults.Effect{lag(time.Second)}, silent(1100 * ms), true},
+		{"silent for a delay, beside a hang", lag(20 * ms), []faults.Effect{hang}, silent(time.Second), false},
+		{"as slow as the other delay alone", lag(20 * ms), []faults.Effect{lag(30 * ms)}, after(31 * ms), false},
+		{"as slow as both delays", lag(20 * ms), []faults.Effect{lag(30 * ms)}, after(51 * ms), true},
+		{"a small delay on a large one", lag(ms), []faults.Effect{lag(30 * ms)}, after(32 * ms), true},
+		{"as slow as a random delay may be", lag(20 * ms), []faults.Effect{random}, after(60 * ms), false},
+		{"slower than a random delay is", lag(200 * ms), []faults.Effect{random}, after(210 * ms), true},
+	} {
+		proof := witness.Proof{Effect: c.effect, Control: witness.Control{Slowest: ms}}
+		var proved bool
+		for range 3 {
+			_, proved = proof.Add(c.seen, c.beside...)
+		}
+		if proved != c.proved {
+			t.Errorf("%s: proved %v, want %v", c.name, proved, c.proved)
+		}
+	}
+	slow := witness.Proof{Effect: hang, Control: witness.Control{Slowest: ms}}
+	if alone, beside := slow.Timeout(), slow.Timeout(lag(time.Second)); beside != alone+time.Second {
+		t.Errorf("an observation waits %v, and %v beside a delay of a second", alone, beside)
+	}
+}
