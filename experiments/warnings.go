@@ -7,6 +7,7 @@ import (
 	"firedrill/experiments/document"
 	"firedrill/experiments/expect"
 	"firedrill/experiments/journal"
+	"firedrill/faults"
 	"firedrill/faults/units"
 )
 
@@ -14,24 +15,38 @@ import (
 func (c *compiler) warnings() {
 	p := c.plan
 	if strings.ContainsFunc(p.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) {
-		c.warn("name: lower-case letters, digits and hyphens read best in files and reports")
+		c.warn("name", "lower-case letters, digits and hyphens read best in files and reports", "")
 	}
 	for _, r := range p.Expect {
 		if limit, ok := tightest(r.Bound); ok && expect.Unit(r.Measure) == expect.Seconds && limit > 0 && limit < float64(c.can.TimeFloor)/1e9 {
-			c.warn("%s: a bound of %s on %s is below %s: garbage collection and the generator's lateness are of that order", r.ID, units.Duration(limit*1e9), p.Target, units.Duration(c.can.TimeFloor))
+			c.warn(document.Join(r.ID, r.Measure), fmt.Sprintf("a bound of %s on %s is below %s: garbage collection and the generator's lateness are of that order", units.Duration(limit*1e9), p.Target, units.Duration(c.can.TimeFloor)), "")
 		}
 	}
+	c.unproved()
 	if open := p.Load.Rate.PerSecond() * p.Load.Timeout.Seconds(); open > float64(p.Load.MaxInFlight) {
-		c.warn("load: %.0f requests would be open if all hung for the timeout, max_in_flight is %d: the run could become inconclusive", open, p.Load.MaxInFlight)
+		c.warn("load", fmt.Sprintf("%.0f requests would be open if all hung for the timeout, max_in_flight is %d: the run could become inconclusive", open, p.Load.MaxInFlight), "")
 	}
 	c.unreached()
 	c.tries()
 	if bytes := p.JournalBytes(); bytes > 500_000_000 {
-		c.warn("the journal will take about %d MB on disk: shorten the phases or lower the rate", bytes/1_000_000)
+		c.warn("phases", fmt.Sprintf("the journal will take about %d MB on disk", bytes/1_000_000), "shorten the phases or lower the rate")
 	}
 	measured := p.Phases.Fault + p.Phases.Recovery
 	if p.Trials > 1 && measured.Seconds()*float64(p.Trials) > 600 {
-		c.warn("%d trials take about %s", p.Trials, units.Duration(p.Trials)*measured)
+		c.warn("trials", fmt.Sprintf("%d trials take about %s", p.Trials, units.Duration(p.Trials)*measured), "")
+	}
+}
+
+// unproved warns of faults that are lifted before anybody can have seen them.
+func (c *compiler) unproved() {
+	for i, f := range c.plan.Faults {
+		least := units.Duration(f.Spec.Effect().LeastProof())
+		if f.For > least || f.For <= 0 {
+			continue
+		}
+		c.warn(document.Index("faults", i)+".for",
+			fmt.Sprintf("a %s of %s cannot be proved: that takes %d silences of %s in a row, %s in all, so the run can only end inconclusive", f.Kind, f.For, faults.Repeats, units.Duration(faults.LeastSilence), least),
+			fmt.Sprintf("make it at least %s", least+least/4)) // no exchange is as quick as the shortest
 	}
 }
 
@@ -71,7 +86,7 @@ func (c *compiler) unreached() {
 	}
 	for _, name := range c.names() {
 		if !reached[name] {
-			c.warn("topology.%s: no request reaches it", name)
+			c.warn("topology."+name, "no request reaches it", "")
 		}
 	}
 }

@@ -128,6 +128,15 @@ func (a *app) load(files []string, choices drill.Choices) ([]*drill.Drill, error
 	return drills, first
 }
 
+// warn prints what runs but may surprise, with its places in the files.
+func (a *app) warn(drills []*drill.Drill) {
+	for _, d := range drills {
+		if err := d.Plan.Placed.Err(); err != nil {
+			fmt.Fprint(a.Err, err.Error())
+		}
+	}
+}
+
 // reportPaths reads the --report flags: kind=path.
 func reportPaths(flags []string) (map[string]string, error) {
 	out := map[string]string{}

@@ -44,6 +44,7 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %v\n", context.Cause(ctx))
 		return nil
 	}
+	s.warn(drills)
 	s.recoverFirst(ctx)
 	id := drill.NewID(time.Now())
 	var results []result
