@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"firedrill/experiments/document"
@@ -23,6 +24,7 @@ func (c *compiler) warnings() {
 		}
 	}
 	c.unproved()
+	c.unbreakable()
 	if open := p.Load.Rate.PerSecond() * p.Load.Timeout.Seconds(); open > float64(p.Load.MaxInFlight) {
 		c.warn("load", fmt.Sprintf("%.0f requests would be open if all hung for the timeout, max_in_flight is %d: the run could become inconclusive", open, p.Load.MaxInFlight), "")
 	}
@@ -47,6 +49,17 @@ func (c *compiler) unproved() {
 		c.warn(document.Index("faults", i)+".for",
 			fmt.Sprintf("a %s of %s cannot be proved: that takes %d silences of %s in a row, %s in all, so the run can only end inconclusive", f.Kind, f.For, faults.Repeats, units.Duration(faults.LeastSilence), least),
 			fmt.Sprintf("make it at least %s", least+least/4)) // no exchange is as quick as the shortest
+	}
+}
+
+// unbreakable warns of rows that no measurement can fail.
+func (c *compiler) unbreakable() {
+	for _, r := range slices.Concat(c.plan.SteadyState, c.plan.Expect) {
+		why := expect.Unbreakable(r)
+		if why == "" {
+			continue
+		}
+		c.warn(document.Join(r.ID, r.Measure), "this bound cannot be broken: "+why, "narrow the bound, or leave the row out")
 	}
 }
 

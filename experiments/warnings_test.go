@@ -69,3 +69,18 @@ func TestAFaultTooShortToBeProvedIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+func TestABoundThatCannotBeBrokenIsWarnedOf(t *testing.T) {
+	const sound, reset = "success_rate: {min: 10%}", "balancer->cart-1, reset: {}"
+	text, _ := warned(t, "min: 0%", reset, "2s", sound)
+	if !strings.HasPrefix(text, "doubtful.yaml:7:") || !strings.Contains(text, "warning: this bound cannot be broken") {
+		t.Errorf("a steady state:\n%s", text)
+	}
+	text, _ = warned(t, "min: 99%", reset, "2s", "failed_requests: {min: 0}")
+	if !strings.HasPrefix(text, "doubtful.yaml:12:") || !strings.Contains(text, "never below 0") {
+		t.Errorf("an expectation:\n%s", text)
+	}
+	if text, _ = warned(t, "min: 99%", reset, "2s", sound); text != "" {
+		t.Errorf("nothing to warn of:\n%s", text)
+	}
+}

@@ -91,9 +91,9 @@ func TestAllErrorsOfAllFilesAreToldAtOnce(t *testing.T) {
 // anything runs, and changes neither the exit code nor what is printed as JSON.
 func TestWarningsComeFirstWithTheirPlaces(t *testing.T) {
 	quiet.Lock(t)
-	text := strings.NewReplacer(`reset: {}, at: 0s, for: 500ms`, `stall: {}, at: 0s, for: 300ms`).Replace(short)
+	text := strings.NewReplacer(`reset: {}, at: 0s, for: 500ms`, `stall: {}, at: 0s, for: 300ms`, "during: fault, min: 99%", "during: all, min: 0%").Replace(short)
 	name := file(t, text)
-	wants := []string{name + ":12:53: warning: a stall of 300ms cannot be proved", "make it at least 400ms"}
+	wants := []string{name + ":12:53: warning: a stall of 300ms cannot be proved", "make it at least 400ms", name + ":14:5: warning: this bound cannot be broken"}
 	for verb, code := range map[string]int{"validate": 0, "plan": 0, "run": verdict.ExitInconclusive, "gate": verdict.ExitInconclusive} {
 		got, out, errs := call(t, t.TempDir(), verb, name)
 		if got != code {
@@ -107,7 +107,7 @@ func TestWarningsComeFirstWithTheirPlaces(t *testing.T) {
 		}
 	}
 	var p struct{ Warnings []string }
-	if code, out, _ := call(t, t.TempDir(), "plan", name, "-o", "json"); code != 0 || json.Unmarshal([]byte(out), &p) != nil || len(p.Warnings) != 1 {
+	if code, out, _ := call(t, t.TempDir(), "plan", name, "-o", "json"); code != 0 || json.Unmarshal([]byte(out), &p) != nil || len(p.Warnings) != 2 {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
