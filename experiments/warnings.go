@@ -7,7 +7,6 @@ import (
 
 	"firedrill/experiments/document"
 	"firedrill/experiments/expect"
-	"firedrill/experiments/journal"
 	"firedrill/faults"
 	"firedrill/faults/units"
 )
@@ -128,26 +127,4 @@ func (c *compiler) tries() {
 			c.report("topology", fmt.Sprintf("retries multiply to more than %d tries for one request", MaxTries), "lower `attempts` on some layer")
 		}
 	}
-}
-
-// eventsPerHop is about how many events one request leaves at each hop:
-// request or serving, attempt, decision, and the core's inputs and outputs.
-const eventsPerHop = 8
-
-// JournalBytes estimates the size of one trial's journal on disk.
-func (p *Plan) JournalBytes() int64 {
-	ph := p.Phases
-	requests := p.Load.Rate.PerSecond() * (ph.Warmup + ph.Baseline + ph.Fault + ph.Recovery).Seconds()
-	hops := map[string]bool{}
-	for _, l := range p.Topology.Links {
-		from, to := p.Topology.Node(l.From), p.Topology.Node(l.To)
-		if to != nil {
-			name := l.From
-			if from != nil {
-				name = from.Of
-			}
-			hops[document.Join(name, to.Of)] = true
-		}
-	}
-	return journal.EstimateBytes(int64(requests * float64(max(1, len(hops))) * eventsPerHop))
 }
