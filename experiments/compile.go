@@ -120,8 +120,14 @@ func (c *compiler) given(path string, value any) {
 	}
 }
 
-func (c *compiler) warn(format string, args ...any) {
-	c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(format, args...))
+// warn adds what runs but may surprise, at a path of the file.
+func (c *compiler) warn(path, message, hint string) {
+	text := path + ": " + message
+	if hint != "" {
+		text += ": " + hint
+	}
+	c.plan.Warnings = append(c.plan.Warnings, text)
+	c.plan.Placed = append(c.plan.Placed, c.e.PositionOf(path).Problem(path, "warning: "+message, hint))
 }
 
 // notZero reports a count that was written as zero, which no default may hide.

@@ -37,6 +37,7 @@ type Plan struct {
 
 	Defaults []Default `json:"defaults,omitempty"` // what the file left out and the plan filled in
 	Warnings []string  `json:"warnings,omitempty"`
+	Placed   Problems  `json:"-"` // the warnings with their places in the file; of a plan that was just compiled
 
 	Hash        string                      `json:"hash"`                  // over everything but itself and Predictions
 	Predictions map[string]verdict.Estimate `json:"predictions,omitempty"` // by row id, written before anything runs

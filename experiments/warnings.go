@@ -2,11 +2,12 @@ package experiments
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"firedrill/experiments/document"
 	"firedrill/experiments/expect"
-	"firedrill/experiments/journal"
+	"firedrill/faults"
 	"firedrill/faults/units"
 )
 
@@ -14,24 +15,50 @@ import (
 func (c *compiler) warnings() {
 	p := c.plan
 	if strings.ContainsFunc(p.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) {
-		c.warn("name: lower-case letters, digits and hyphens read best in files and reports")
+		c.warn("name", "lower-case letters, digits and hyphens read best in files and reports", "")
 	}
 	for _, r := range p.Expect {
 		if limit, ok := tightest(r.Bound); ok && expect.Unit(r.Measure) == expect.Seconds && limit > 0 && limit < float64(c.can.TimeFloor)/1e9 {
-			c.warn("%s: a bound of %s on %s is below %s: garbage collection and the generator's lateness are of that order", r.ID, units.Duration(limit*1e9), p.Target, units.Duration(c.can.TimeFloor))
+			c.warn(document.Join(r.ID, r.Measure), fmt.Sprintf("a bound of %s on %s is below %s: garbage collection and the generator's lateness are of that order", units.Duration(limit*1e9), p.Target, units.Duration(c.can.TimeFloor)), "")
 		}
 	}
+	c.unproved()
+	c.unbreakable()
 	if open := p.Load.Rate.PerSecond() * p.Load.Timeout.Seconds(); open > float64(p.Load.MaxInFlight) {
-		c.warn("load: %.0f requests would be open if all hung for the timeout, max_in_flight is %d: the run could become inconclusive", open, p.Load.MaxInFlight)
+		c.warn("load", fmt.Sprintf("%.0f requests would be open if all hung for the timeout, max_in_flight is %d: the run could become inconclusive", open, p.Load.MaxInFlight), "")
 	}
 	c.unreached()
 	c.tries()
 	if bytes := p.JournalBytes(); bytes > 500_000_000 {
-		c.warn("the journal will take about %d MB on disk: shorten the phases or lower the rate", bytes/1_000_000)
+		c.warn("phases", fmt.Sprintf("the journal will take about %d MB on disk", bytes/1_000_000), "shorten the phases or lower the rate")
 	}
 	measured := p.Phases.Fault + p.Phases.Recovery
 	if p.Trials > 1 && measured.Seconds()*float64(p.Trials) > 600 {
-		c.warn("%d trials take about %s", p.Trials, units.Duration(p.Trials)*measured)
+		c.warn("trials", fmt.Sprintf("%d trials take about %s", p.Trials, units.Duration(p.Trials)*measured), "")
+	}
+}
+
+// unproved warns of faults that are lifted before anybody can have seen them.
+func (c *compiler) unproved() {
+	for i, f := range c.plan.Faults {
+		least := units.Duration(f.Spec.Effect().LeastProof())
+		if f.For > least || f.For <= 0 {
+			continue
+		}
+		c.warn(document.Index("faults", i)+".for",
+			fmt.Sprintf("a %s of %s cannot be proved: that takes %d silences of %s in a row, %s in all, so the run can only end inconclusive", f.Kind, f.For, faults.Repeats, units.Duration(faults.LeastSilence), least),
+			fmt.Sprintf("make it at least %s", least+least/4)) // no exchange is as quick as the shortest
+	}
+}
+
+// unbreakable warns of rows that no measurement can fail.
+func (c *compiler) unbreakable() {
+	for _, r := range slices.Concat(c.plan.SteadyState, c.plan.Expect) {
+		why := expect.Unbreakable(r)
+		if why == "" {
+			continue
+		}
+		c.warn(document.Join(r.ID, r.Measure), "this bound cannot be broken: "+why, "narrow the bound, or leave the row out")
 	}
 }
 
@@ -71,7 +98,7 @@ func (c *compiler) unreached() {
 	}
 	for _, name := range c.names() {
 		if !reached[name] {
-			c.warn("topology.%s: no request reaches it", name)
+			c.warn("topology."+name, "no request reaches it", "")
 		}
 	}
 }
@@ -100,26 +127,4 @@ func (c *compiler) tries() {
 			c.report("topology", fmt.Sprintf("retries multiply to more than %d tries for one request", MaxTries), "lower `attempts` on some layer")
 		}
 	}
-}
-
-// eventsPerHop is about how many events one request leaves at each hop:
-// request or serving, attempt, decision, and the core's inputs and outputs.
-const eventsPerHop = 8
-
-// JournalBytes estimates the size of one trial's journal on disk.
-func (p *Plan) JournalBytes() int64 {
-	ph := p.Phases
-	requests := p.Load.Rate.PerSecond() * (ph.Warmup + ph.Baseline + ph.Fault + ph.Recovery).Seconds()
-	hops := map[string]bool{}
-	for _, l := range p.Topology.Links {
-		from, to := p.Topology.Node(l.From), p.Topology.Node(l.To)
-		if to != nil {
-			name := l.From
-			if from != nil {
-				name = from.Of
-			}
-			hops[document.Join(name, to.Of)] = true
-		}
-	}
-	return journal.EstimateBytes(int64(requests * float64(max(1, len(hops))) * eventsPerHop))
 }

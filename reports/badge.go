@@ -38,7 +38,7 @@ func BadgeOf(v verdict.Verdict) Badge {
 	}
 	if v.Expected == verdict.Fail {
 		if v.ExpectedMet && v.Verdict == verdict.Fail {
-			return Badge{"✗", "fail, as expected", Known,
+			return Badge{"✗", verdict.AsExpected, Known,
 				"This file shows what goes wrong without a remedy: it says beforehand which expectations break. They broke and all others held, so the run counts as green."}
 		}
 		if v.Verdict == verdict.Pass || v.Verdict == verdict.Fail {
@@ -72,10 +72,17 @@ func BadgeOfWord(w verdict.Word) Badge {
 
 // BadgeOfRow is the badge of a row: one that failed because the file says so is told apart.
 func BadgeOfRow(v verdict.Verdict, row verdict.Row) Badge {
-	if ExpectedFailure(v, row) {
-		return Badge{Symbol: "✗", Text: "fail, as expected", Tone: Known}
+	return badgeOf(row.Result, ExpectedFailure(v, row))
+}
+
+// BadgeOfMark is the badge of a row where the file names it.
+func BadgeOfMark(m Mark) Badge { return badgeOf(m.Result, m.Expected) }
+
+func badgeOf(w verdict.Word, expected bool) Badge {
+	if expected {
+		return Badge{Symbol: "✗", Text: verdict.AsExpected, Tone: Known}
 	}
-	return BadgeOfWord(row.Result)
+	return BadgeOfWord(w)
 }
 
 // ExpectedFailure says whether the row failed and the file names it as one that does.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"firedrill/ci/quiet"
+	"firedrill/experiments"
 	"firedrill/experiments/verdict"
 )
 
@@ -54,6 +55,9 @@ func TestTheDemonstrationShowsWhatItSays(t *testing.T) {
 		}
 	}
 	amplified(t, shown[1])
+	for _, v := range shown {
+		estimated(t, v.RunDir)
+	}
 	pages, err := filepath.Glob(filepath.Join(state, "firedrill", "runs", "*", "report.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -100,5 +104,28 @@ func amplified(t *testing.T, v verdict.Verdict) {
 	}
 	if len(v.Expectations) != 2 || v.Expectations[0].Result != verdict.Fail || v.Expectations[1].Result != verdict.Pass {
 		t.Errorf("the bound of 1.5 breaks and that of 27 ± 0.3 holds: %+v", v.Expectations)
+	}
+}
+
+// estimated holds what a plan says of its journal's size to what its run has
+// written: not less, and not more than half as much again.
+func estimated(t *testing.T, dir string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := experiments.DecodePlan(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "trial-1", "journal.fdj"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	factor := float64(p.JournalBytes()) / float64(info.Size())
+	t.Logf("%s: %d bytes were written, %.2f times that were estimated", p.Name, info.Size(), factor)
+	if factor < 1 || factor > 1.5 {
+		t.Errorf("%s: estimated %.2f times what was written, want 1 to 1.5", p.Name, factor)
 	}
 }

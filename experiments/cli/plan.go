@@ -27,6 +27,7 @@ func planCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.warn(drills)
 			p := drills[0].Plan
 			if a.output == "json" {
 				e := json.NewEncoder(a.Out)

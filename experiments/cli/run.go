@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,6 +134,15 @@ func load(ctx context.Context, files []string, choices drill.Choices) ([]*drill.
 		return drills, r
 	}
 	return drills, nil
+}
+
+// warn prints what runs but may surprise, with its places in the files.
+func (a *app) warn(drills []*drill.Drill) {
+	for _, d := range drills {
+		if err := d.Plan.Placed.Err(); err != nil {
+			fmt.Fprint(a.Err, err.Error())
+		}
+	}
 }
 
 // reportPaths reads the --report flags: kind=path.

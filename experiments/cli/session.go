@@ -42,6 +42,7 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 	if ctx.Err() != nil {
 		return refuseAll(drills, stoppedBy(ctx))
 	}
+	s.warn(drills)
 	s.recoverFirst(ctx)
 	id := drill.NewID(time.Now())
 	var results []result

@@ -87,6 +87,31 @@ func TestAllErrorsOfAllFilesAreToldAtOnce(t *testing.T) {
 	}
 }
 
+// What runs but may surprise is told on standard error with its place, before
+// anything runs, and changes neither the exit code nor what is printed as JSON.
+func TestWarningsComeFirstWithTheirPlaces(t *testing.T) {
+	quiet.Lock(t)
+	text := strings.NewReplacer(`reset: {}, at: 0s, for: 500ms`, `stall: {}, at: 0s, for: 300ms`, "during: fault, min: 99%", "during: all, min: 0%").Replace(short)
+	name := file(t, text)
+	wants := []string{name + ":12:53: warning: a stall of 300ms cannot be proved", "make it at least 400ms", name + ":14:5: warning: this bound cannot be broken"}
+	for verb, code := range map[string]int{"validate": 0, "plan": 0, "run": verdict.ExitInconclusive, "gate": verdict.ExitInconclusive} {
+		got, out, errs := call(t, t.TempDir(), verb, name)
+		if got != code {
+			t.Errorf("%s: exit %d, want %d:\n%s%s", verb, got, code, out, errs)
+		}
+		before, _, _ := strings.Cut(errs, "bring-up")
+		for _, want := range wants {
+			if !strings.Contains(before, want) {
+				t.Errorf("%s: %q is missing before the run:\n%s", verb, want, errs)
+			}
+		}
+	}
+	var p struct{ Warnings []string }
+	if code, out, _ := call(t, t.TempDir(), "plan", name, "-o", "json"); code != 0 || json.Unmarshal([]byte(out), &p) != nil || len(p.Warnings) != 2 {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
 // One object on standard output and nothing else; the same as verdict.json.
 func TestJSONIsAloneOnStandardOutput(t *testing.T) {
 	quiet.Lock(t)

@@ -22,10 +22,8 @@ func validateCommand(a *app) *cobra.Command {
 			drills, err := load(ctx, files, choices)
 			for _, d := range drills {
 				fmt.Fprintf(a.Out, "%s: %s is valid (plan %.12s)\n", d.Path, d.Plan.Name, d.Plan.Hash)
-				for _, w := range d.Plan.Warnings {
-					fmt.Fprintf(a.Out, "  warning: %s\n", w)
-				}
 			}
+			a.warn(drills)
 			return err
 		},
 	}

@@ -55,6 +55,11 @@ func TestASickBaselineIsNotInjected(t *testing.T) {
 	if !strings.Contains(v.Reason, "latency") {
 		t.Errorf("the reason does not name what did not hold: %s", v.Reason)
 	}
+	for _, r := range v.Expectations {
+		if r.Result != verdict.Inconclusive || !strings.Contains(r.Reason, "nothing was injected") {
+			t.Errorf("%s: %s, %s", r.ID, r.Result, r.Reason)
+		}
+	}
 	for _, e := range entries(t, v) {
 		if e.Act != nil {
 			t.Errorf("the ledger has an act: %+v", e)

@@ -96,9 +96,16 @@ type shape struct {
 	node, link uint32 // numbers of strings
 }
 
-// bytesPerEvent is what an event takes on disk, measured with the events of
-// requests through one hop (see the store's tests), rounded up.
-const bytesPerEvent = 20
+// What an event takes on disk, measured on runs of the shipped files and of
+// ten times their load, rounded up.
+const (
+	bytesPerEvent = 12
+	bytesPerRetry = 8   // of one more try, which is much like the one before
+	bytesPerFlush = 200 // what a block has beside its events
+)
 
-// EstimateBytes is about what a journal of so many events takes on disk.
-func EstimateBytes(events int64) int64 { return HeadLimit + events*bytesPerEvent }
+// EstimateBytes is about what a journal takes on disk: of so many events of
+// first tries and so many of further ones, in so many seconds.
+func EstimateBytes(first, retries int64, seconds float64) int64 {
+	return HeadLimit + first*bytesPerEvent + retries*bytesPerRetry + int64(seconds*bytesPerFlush)
+}

@@ -10,9 +10,6 @@ import (
 	"firedrill/faults/witness"
 )
 
-// lookEvery is the pause between two observations of a place.
-const lookEvery = 10 * time.Millisecond
-
 // healthPath is asked for by controls and proofs: every bundled node answers it without work.
 const healthPath = "/healthz"
 
@@ -83,7 +80,7 @@ func (p *proof) watch(ctx context.Context, effect faults.Effect, others func(lin
 		} else if ctx.Err() == nil {
 			last = "the last exchange was like a healthy one: " + describe(o)
 		}
-		_ = sleep(ctx, clock.Now()+lookEvery.Nanoseconds())
+		_ = sleep(ctx, clock.Now()+faults.LookPause.Nanoseconds())
 	}
 	return fmt.Errorf("%s: not seen at the wire before the lift; %s", p.link, last)
 }
@@ -92,7 +89,7 @@ func (p *proof) watch(ctx context.Context, effect faults.Effect, others func(lin
 func (p *proof) clean(ctx context.Context, effect faults.Effect) error {
 	control := p.control
 	if !p.controlled {
-		control.Slowest = lookEvery
+		control.Slowest = faults.LookPause
 	}
 	w := witness.Proof{Effect: effect, Control: control}
 	last := "nothing was seen"
@@ -105,7 +102,7 @@ func (p *proof) clean(ctx context.Context, effect faults.Effect) error {
 		if ctx.Err() == nil {
 			last = describe(o)
 		}
-		_ = sleep(ctx, clock.Now()+lookEvery.Nanoseconds())
+		_ = sleep(ctx, clock.Now()+faults.LookPause.Nanoseconds())
 	}
 	return fmt.Errorf("%s: no clean exchange within %v of the lift; the last one: %s", p.link, verifyLimit, last)
 }
@@ -126,7 +123,7 @@ func (c *conductor) carries(ctx context.Context, link string) error {
 		if ctx.Err() == nil {
 			last = describe(o)
 		}
-		_ = sleep(ctx, clock.Now()+lookEvery.Nanoseconds())
+		_ = sleep(ctx, clock.Now()+faults.LookPause.Nanoseconds())
 	}
 	return fmt.Errorf("%s: %s", link, last)
 }

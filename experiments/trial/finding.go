@@ -146,6 +146,12 @@ func (o *outcome) ownBalancer() bool {
 // injected says whether the run got past its gate.
 func (o *outcome) injected() bool { return o.line.Gate != nil && o.line.Gate.OK }
 
+// sick says whether the run ended at its gate.
+func (o *outcome) sick() bool { return o.line.Gate != nil && !o.line.Gate.OK }
+
+// uninjected is why nothing that a sick run shows counts for or against an expectation.
+const uninjected = "the steady state did not hold before the fault, so nothing was injected"
+
 func abortRule(o *outcome) []finding {
 	if len(o.line.Aborts) == 0 {
 		return nil
@@ -192,7 +198,7 @@ func gateRule(o *outcome) []finding {
 	case g == nil:
 		return nil
 	case !g.OK:
-		out := []finding{{word: verdict.Invalid, reason: "the steady state did not hold before the fault, so nothing was injected: " + g.Text}}
+		out := []finding{{word: verdict.Invalid, reason: uninjected + ": " + g.Text}}
 		for _, f := range o.plan.Faults {
 			if o.life(f).Ordered != 0 {
 				out = append(out, finding{word: verdict.Error, reason: fmt.Sprintf("%s was injected although the gate did not hold", name(f))})
@@ -212,7 +218,7 @@ func gateRule(o *outcome) []finding {
 
 // proofRule: a fault counts only when it was seen at the wire before its lift.
 func proofRule(o *outcome) []finding {
-	if o.line.Gate != nil && !o.line.Gate.OK {
+	if o.sick() {
 		return nil
 	}
 	var out []finding

@@ -29,6 +29,9 @@ func (o *outcome) row(f rowFold) verdict.Row {
 	if why != "" && j.Result == verdict.Pass {
 		j.Result, j.Reason = verdict.Inconclusive, why
 	}
+	if f.into == &o.expect && j.Result != verdict.Inconclusive && o.sick() {
+		j.Result, j.Reason, j.Margin = verdict.Inconclusive, fmt.Sprintf("%s: %s, but under no fault", uninjected, j.Reason), nil
+	}
 	out.Bound, out.BoundLow, out.BoundHigh, out.Margin = j.Text, j.Low, j.High, j.Margin
 	out.Measured, out.Result, out.Reason = m.Quantity, j.Result, j.Reason
 	if !m.Known {

@@ -84,7 +84,7 @@ var scenes = []scene{
 	{"checks late", []edit{change(func(e journal.Event) bool { return e.Kind == journal.Probe && e.Link == "balancer-1->cart-2" }, func(e *journal.Event) { e.Sent = e.Due + 40*ms })}, verdict.Inconclusive, 2, "too late to compare"},
 	{"no check in the baseline", []edit{without(func(e journal.Event) bool { return e.Kind == journal.Probe && e.At < at(phaseFault) })}, verdict.Inconclusive, 2, "lacks a term"},
 
-	{"failed as expected", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 0, "failed as expected"},
+	{"failed as expected", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 0, verdict.AsExpected + ": "},
 	{"another row fails too", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
 	{"another row is inconclusive", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), bound("expect.4", expect.Bound{Max: num(.6075)}), expectFail("expect.0")}, verdict.Fail, 1, "expect.4 did not pass"},
 	{"expected to fail but passed", []edit{expectFail("expect.0")}, verdict.Pass, 1, "expected to fail, but came to pass"},

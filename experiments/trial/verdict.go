@@ -137,7 +137,7 @@ func settle(v *verdict.Verdict, trials []*outcome, unverified bool) {
 		v.Exit = verdict.ExitFail
 		if v.ExpectedMet {
 			v.Exit = verdict.ExitPass
-			v.Reason = "failed as expected: " + v.Reason
+			v.Reason = verdict.AsExpected + ": " + v.Reason
 		} else {
 			v.Reason = fmt.Sprintf("%s; it was expected to fail, but %s", v.Reason, why)
 		}

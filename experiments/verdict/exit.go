@@ -52,6 +52,9 @@ func ExitOf(w Word) int {
 	return ExitError
 }
 
+// AsExpected is how a failure is called that the file itself announces.
+const AsExpected = "fail, as expected"
+
 // Explain says in words what an exit code means.
 func Explain(code int) string {
 	return meanings[code]

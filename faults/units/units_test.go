@@ -31,7 +31,7 @@ func TestSpellings(t *testing.T) {
 	for _, c := range []struct{ unit, text, want string }{
 		{"duration", "200ms", "200ms"}, {"duration", "1.5s", "1.5s"}, {"duration", "90s", "1m30s"}, {"duration", "2m", "2m"}, {"duration", "1h", "1h"},
 		{"duration", "0s", "0s"}, {"duration", "1h0m5s", "1h0m5s"}, {"duration", "24h", "24h"}, {"duration", "3us", "3µs"},
-		{"rate", "400/s", "400/s"}, {"rate", "30/m", "0.5/s"}, {"rate", "1e3/s", "1000/s"}, {"rate", "7200/h", "2/s"}, {"rate", "0/s", "0/s"},
+		{"rate", "400/s", "400/s"}, {"rate", "30/m", "30/m"}, {"rate", "1/h", "1/h"}, {"rate", "0.5/s", "30/m"}, {"rate", "90/h", "90/h"}, {"rate", "1.5/s", "1.5/s"}, {"rate", "60/m", "1/s"}, {"rate", "1e3/s", "1000/s"}, {"rate", "7200/h", "2/s"}, {"rate", "0/s", "0/s"},
 		{"percent", "99.9%", "99.9%"}, {"percent", "0%", "0%"}, {"percent", "100%", "100%"}, {"percent", "33.3%", "33.3%"}, {"percent", "0.1%", "0.1%"},
 		{"size", "64KiB", "64KiB"}, {"size", "1MB", "1000000B"}, {"size", "512B", "512B"}, {"size", "1.5KiB", "1536B"}, {"size", "0B", "0B"}, {"size", "2GiB", "2GiB"},
 		{"dist", "8ms", "8ms"},
@@ -91,6 +91,17 @@ func TestTextReadsBack(t *testing.T) {
 			t.Fatalf("%v is written %s and read as %v (%v)", float64(r), r, float64(r2), err)
 		}
 	})
+}
+
+// A rate's text in files that are hashed does not depend on what reads well.
+func TestARateIsKeptPerSecond(t *testing.T) {
+	var r units.Rate
+	if err := r.UnmarshalText([]byte("1/h")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := r.MarshalText(); string(text) != "0.0002777777777777778/s" || err != nil {
+		t.Errorf("%s %v", text, err)
+	}
 }
 
 // What the schema accepts, the decoder reads, for texts that look like quantities.

@@ -14,14 +14,11 @@ const (
 	controls = 3
 	// controlTimeout bounds one of them.
 	controlTimeout = time.Second
-	// leastSilence is the shortest wait without a byte that counts as silence.
-	leastSilence = 100 * time.Millisecond
 	// silenceFactor is how many times the control's slowest answer silence must last.
 	silenceFactor = 20
 	// clearDelay is the excess over the control from which one slow exchange
-	// proves a delay; a smaller one, and silence, must show in repeats in a row.
+	// proves a delay; a smaller one, and silence, must show in faults.Repeats in a row.
 	clearDelay = 20 * time.Millisecond
-	repeats    = 3
 )
 
 // Control is what a place looked like before the fault.
@@ -44,7 +41,7 @@ func TakeControl(ctx context.Context, addr, path string) (Control, error) {
 }
 
 // Patience is how long an exchange must be silent before that says anything.
-func (c Control) Patience() time.Duration { return max(leastSilence, silenceFactor*c.Slowest) }
+func (c Control) Patience() time.Duration { return max(faults.LeastSilence, silenceFactor*c.Slowest) }
 
 // Proof gathers observations until a healthy link would contradict them.
 type Proof struct {
@@ -84,7 +81,7 @@ func (p *Proof) Add(o Observation, beside ...faults.Effect) (evidence string, pr
 			return "", false
 		}
 		p.silent++ // one silence may be a machine that was held up
-		return fmt.Sprintf("%d fresh connections in a row were accepted and silent, the last for %s; %s", p.silent, round(o.Waited), control), p.silent >= repeats
+		return fmt.Sprintf("%d fresh connections in a row were accepted and silent, the last for %s; %s", p.silent, round(o.Waited), control), p.silent >= faults.Repeats
 	}
 	return p.addDelayed(o, control, delayOf(beside))
 }
@@ -109,7 +106,7 @@ func (p *Proof) addDelayed(o Observation, control string, others time.Duration) 
 	if others > 0 {
 		control += fmt.Sprintf(", and other faults at the same place add up to %s", round(others))
 	}
-	return fmt.Sprintf("an answer took %s; %s", round(took), control), others == 0 && excess >= clearDelay || p.slow >= repeats
+	return fmt.Sprintf("an answer took %s; %s", round(took), control), others == 0 && excess >= clearDelay || p.slow >= faults.Repeats
 }
 
 // Clean says whether an observation shows the fault gone: an answer, and no

@@ -130,6 +130,27 @@ func TestASilenceOnItsOwnProvesNothing(t *testing.T) {
 	}
 }
 
+// The time that the warning of a fault too short is taken from is that of the
+// quickest proof: at once silent, in a place that answered in no time.
+func TestTheQuickestProofOfAHangTakesItsLeastTime(t *testing.T) {
+	g := NewWithT(t)
+	for _, f := range []faults.Fault{faults.HangNode{}, faults.Stall{}} {
+		proof := witness.Proof{Effect: f.Effect()}
+		took := time.Duration(0)
+		for proved := false; !proved; {
+			if took > 0 {
+				took += faults.LookPause
+			}
+			took += proof.Timeout()
+			_, proved = proof.Add(witness.Observation{Outcome: witness.Silent, Waited: proof.Timeout()})
+		}
+		g.Expect(f.Effect().LeastProof()).To(Equal(took))
+	}
+	for _, f := range []faults.Fault{faults.Kill{}, faults.RefuseDials{}, faults.ResetLink{}} {
+		g.Expect(f.Effect().LeastProof()).To(BeZero())
+	}
+}
+
 // established is a connection that was open before the fault.
 type established struct {
 	net.Conn

@@ -128,3 +128,37 @@ func TestTextIsEscaped(t *testing.T) {
 		t.Errorf("%v: %s", err, strip)
 	}
 }
+
+// Neighbouring labels differ, however short or long the axis is, and so do those of a value axis.
+func TestNoTwoNeighbouringTicksReadTheSame(t *testing.T) {
+	differ := func(t *rapid.T, texts []string) {
+		for i := 1; i < len(texts); i++ {
+			if texts[i] == texts[i-1] {
+				t.Fatalf("%q", texts)
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		exponent := rapid.Float64Range(-6, 9).Draw(t, "exponent")
+		var times []string
+		for _, l := range xTicks(math.Pow(10, exponent)) {
+			times = append(times, l.Text)
+		}
+		if len(times) < 2 {
+			t.Fatalf("%q", times)
+		}
+		differ(t, times)
+		f := Figure{N: 1, Log: rapid.Bool().Draw(t, "log"), Series: []Series{{Values: []float64{math.Pow(10, exponent)}}}}
+		var values []string
+		_, ticks := f.scale()
+		for _, v := range ticks {
+			values = append(values, f.tickText(v))
+		}
+		differ(t, values)
+	})
+	for ms, want := range map[float64]string{4: "0.5 ms", 40: "5 ms", 400: "0.05 s", 11_000: "1 s"} {
+		if got := xTicks(ms)[1].Text; got != want {
+			t.Errorf("%v ms: the second tick is %s, want %s", ms, got, want)
+		}
+	}
+}

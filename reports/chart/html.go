@@ -139,10 +139,15 @@ func xTicks(span float64) []Label {
 		return nil
 	}
 	step := NiceStep(span, 12)
+	text := func(ms float64) string { return num(ms/1000) + " s" }
+	if step < 10 { // what num prints of seconds
+		decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+		text = func(ms float64) string { return strconv.FormatFloat(ms, 'f', decimals, 64) + " ms" }
+	}
 	var ticks []Label
 	for i := 0; float64(i)*step <= span*(1+1e-9); i++ {
 		ms := float64(i) * step
-		l := Label{At: ms, X: percent(ms, span), Text: num(ms/1000) + " s", Anchor: "middle"}
+		l := Label{At: ms, X: percent(ms, span), Text: text(ms), Anchor: "middle"}
 		switch {
 		case i == 0:
 			l.Anchor = "start"

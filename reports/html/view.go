@@ -221,10 +221,7 @@ func when(started string) string {
 func newLine(l reports.Line) lineView {
 	out := lineView{Number: l.Number, Text: l.Text}
 	for _, m := range l.Marks {
-		b := reports.BadgeOfWord(m.Result)
-		if m.Expected {
-			b = reports.Badge{Symbol: "✗", Text: "fail, as expected", Tone: reports.Known}
-		}
+		b := reports.BadgeOfMark(m)
 		out.Marks = append(out.Marks, markView{b, m.Row, m.Measured})
 		if out.Tone != reports.Bad {
 			out.Tone = b.Tone

@@ -137,7 +137,7 @@ func caseOf(v verdict.Verdict, row verdict.Row) testCase {
 	switch {
 	case row.Result == verdict.Pass:
 	case reports.ExpectedFailure(v, row):
-		c.Out += "\nfailed, as the file expects"
+		c.Out += "\n" + verdict.AsExpected
 	case row.Result == verdict.Inconclusive && cutShort(v):
 		c.Skipped = &trouble{Message: clean("not evaluated, the run is " + string(v.Verdict) + ": " + row.Reason)}
 	case row.Result == verdict.Fail, row.Result == verdict.Inconclusive:

@@ -99,7 +99,7 @@ func (p *printer) row(c cells, what, measured, bound int) {
 	symbol := p.paint(code, c.badge.Symbol)
 	note := ""
 	if c.badge.Tone == reports.Known {
-		note = "expected to fail"
+		note = c.badge.Text
 	}
 	short := 4 + what + 2 + measured + 2 + bound
 	if short <= p.o.width() {
