@@ -23,7 +23,7 @@ const (
 
 // repeats is the time for measuring again, all tests of a process together:
 // a machine that is never idle must not cost them their deadline.
-var repeats = budget{left: 100 * time.Second}
+var repeats = budget{left: 60 * time.Second}
 
 // Measured is what one measurement found.
 type Measured struct {

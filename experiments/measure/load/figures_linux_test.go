@@ -220,7 +220,7 @@ func TestFiguresOfTheGenerator(t *testing.T) {
 			length := 3 * time.Second
 			if arrivals == "poisson" {
 				// A CV of 1.0 ± 0.05 must be sure of its third digit.
-				length = max(length, time.Duration(12_000/rate*1e9))
+				length = max(length, time.Duration(6_000/rate*1e9))
 				pace = func(until int64) iter.Seq[int64] { return experiments.Poisson(rate, 11, 0, until) }
 			}
 			t.Run(fmt.Sprintf("%s at %.0f", arrivals, rate), func(t *testing.T) {
