@@ -4,8 +4,8 @@
 // what a machine must have, quiet keeps timed tests apart. tools is a module of
 // its own for the programs that check the source; workflows has examples.
 //
-// Main flow: .ci/run → format, vet, four platforms → go test ./... → the
-// demonstration.
+// Main flow: .ci/run → format, vet, four platforms → go test ./..., the
+// demonstration among them.
 //
 // To add a rule about structure, see arch; to add a program that tests need,
 // add a line to require and to .ci/run; to add a checking tool, add it to
