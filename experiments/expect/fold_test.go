@@ -115,7 +115,7 @@ func TestWindowsBetweenEvents(t *testing.T) {
 		{"over", expect.Window{From: mark("proved", "", 0), Over: units.Duration(300 * ms)}, 2050, 2350, ""},
 		{"over the end", expect.Window{From: mark("phase_end", "", 0), Over: units.Duration(9000 * ms)}, 4100, 6000, ""},
 		{"to the end", expect.Window{From: mark("healthy_again", "", 0)}, 4400, 6000, ""},
-		{"until what never came", expect.Window{From: mark("lifted", "", 0), Until: mark("healthy_again", "cart-3", 0)}, 4000, 6000, ""},
+		{"until what never came", expect.Window{From: mark("lifted", "", 0), Until: mark("healthy_again", "cart-3", 0)}, 0, 0, "the window never closed: no healthy_again of cart-3 came"},
 		{"before the fault is not after it", expect.Window{From: mark("detection", "cart-3", 0)}, 0, 0, "`detection` of cart-3 never came"},
 		{"closes before it opens", expect.Window{From: mark("lifted", "", 0), Until: mark("applied", "", 0)}, 0, 0, "closed before it opened"},
 		{"no such event", expect.Window{From: mark("boom", "", 0)}, 0, 0, "is not an event"},
@@ -132,6 +132,10 @@ func TestWindowsBetweenEvents(t *testing.T) {
 				t.Errorf("got [%d, %d) %s, want [%d, %d)", s.From/ms, s.Until/ms, s.Unopened, c.from, c.until)
 			}
 		})
+	}
+	never := expect.Window{From: mark("lifted", "", 0), Until: mark("healthy_again", "cart-3", 0)}
+	if s := line.Resolve(expect.Row{Measure: "recovery_time", Of: []string{"cart-2"}, Window: never}, scope()); s.Unopened != "" || s.Until != 6000*ms {
+		t.Errorf("a time waits to the end of the run for its event: %+v", s)
 	}
 	s := line.Resolve(expect.Row{Measure: "success_rate", Window: expect.Window{From: mark("detection", "", 0)}}, scope())
 	if !strings.Contains(s.Unopened, "ambiguous") {
