@@ -168,8 +168,8 @@ func (s Setup) rest(counts func(route uint16) bool) *rest {
 		return nil
 	}
 	r := &rest{from: s.Span.From, until: s.Span.planned, cut: s.Span.cut, counts: counts}
-	if s.Span.during == Faulting { // those open when it began are its own
-		r.from -= int64(s.Scope.Timeout)
+	if s.Span.during == Faulting { // those open when its fault was ordered are its own
+		r.from = min(r.from, s.Span.ordered) - int64(s.Scope.Timeout)
 	}
 	origin, _ := s.Line.origin(s.Scope)
 	r.planned = s.Scope.Course.Due(r.from-origin, r.until-origin, counts)

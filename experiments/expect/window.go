@@ -20,13 +20,14 @@ type Scope struct {
 
 // Span is a resolved window, [From, Until) in nanoseconds. Requests belong to
 // it by their due time, with one exception: those still open when the first
-// fault was applied belong to the fault and not to the baseline.
+// fault was ordered belong to the fault and not to the baseline. The fault may
+// be felt from its order on, before it is acknowledged.
 type Span struct {
 	From, Until int64
 	Unopened    string // why there is no window: it never opened, or never closed; empty = there is one
 
 	during  string
-	applied int64 // when the first fault was; 0 = none was
+	ordered int64 // the order of the first fault; 0 = none was given
 	cut     int64 // where the record of the run ends too soon; 0 = it is whole
 	planned int64 // with cut: until when the window was to last
 }
@@ -36,10 +37,10 @@ func (s Span) HoldsRequest(due, done int64) bool {
 	if s.cut != 0 && done >= s.cut {
 		return false // its end is no part of the record
 	}
-	if s.applied != 0 && due < s.applied && done >= s.applied && s.Unopened == "" {
+	if s.ordered != 0 && done >= s.ordered && s.Unopened == "" {
 		switch s.during {
 		case Faulting:
-			return true
+			return due < s.Until
 		case Baseline:
 			return false
 		}
@@ -84,7 +85,7 @@ func orDefault(s, d string) string {
 // during is the window of a phase. The fault's goes from the first applied to
 // the last lifted, or is the phase itself when the plan has no fault.
 func (t *Timeline) during(name string, sc Scope) Span {
-	s := Span{during: name, applied: t.firstApplied("", sc)}
+	s := Span{during: name, ordered: t.firstOrdered(sc)}
 	ok := false
 	switch name {
 	case "all":
@@ -93,11 +94,12 @@ func (t *Timeline) during(name string, sc Scope) Span {
 	case Faulting:
 		s.From, s.Until, ok = t.phase(Faulting)
 		if len(sc.Victims) > 0 {
-			if s.applied == 0 {
+			applied := t.firstApplied("", sc)
+			if applied == 0 {
 				s.Unopened = "no fault was applied, so the fault window never opened"
 				return s
 			}
-			s.From, ok = s.applied, true
+			s.From, ok = applied, true
 			if last := t.lastLifted("", sc); last != 0 {
 				s.Until = last
 			} else {
@@ -174,6 +176,17 @@ func (t *Timeline) first(of string, sc Scope, get func(*Life) int64) int64 {
 
 func (t *Timeline) firstApplied(of string, sc Scope) int64 {
 	return t.first(of, sc, func(f *Life) int64 { return f.Applied })
+}
+
+// firstOrdered is when the first of all faults was ordered, at the latest when
+// it was applied; 0 if none was.
+func (t *Timeline) firstOrdered(sc Scope) int64 {
+	return t.first("", sc, func(f *Life) int64 {
+		if f.Ordered == 0 || f.Applied != 0 && f.Applied < f.Ordered {
+			return f.Applied
+		}
+		return f.Ordered
+	})
 }
 
 // lastLifted is when the last applied fault that concerns of was lifted; 0 if one still stands.
