@@ -1,19 +1,16 @@
 package experiments
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"firedrill/experiments/document"
 	"firedrill/experiments/expect"
 	"firedrill/faults/units"
 	"firedrill/targets"
 )
-
-// span is a stretch of the run, from the start of the warm-up.
-type span struct{ from, until units.Duration }
-
-func (s span) length() units.Duration { return max(0, s.until-s.from) }
 
 // evidence refuses rows that could never be judged: fewer requests are planned
 // in their window than the least evidence, or fewer checks than `fall`.
@@ -25,11 +22,12 @@ func (c *compiler) evidence() {
 		return
 	}
 	ph := p.Phases
-	recovery := ph.Warmup + ph.Baseline + ph.Fault
+	from, until := p.course().LastThird()
+	third := fixed(units.Duration(from), units.Duration(until))
 	for _, r := range p.SteadyState {
-		c.enough(arrivals, r, span{ph.Warmup, ph.Warmup + ph.Baseline}, "the baseline", "phases.baseline")
+		c.enough(arrivals, r, fixed(ph.Warmup, ph.Warmup+ph.Baseline), "the baseline", "phases.baseline")
 		if ph.Recovery > 0 {
-			c.enough(arrivals, r, span{recovery + ph.Recovery - ph.Recovery/3, recovery + ph.Recovery}, "the last third of recovery", "phases.recovery")
+			c.enough(arrivals, r, third, "the last third of recovery", "phases.recovery")
 		}
 	}
 	for _, r := range p.Expect {
@@ -51,16 +49,24 @@ func (c *compiler) idle() {
 }
 
 // enough compares the planned requests of a window with the row's least evidence.
-func (c *compiler) enough(arrivals []Arrival, r expect.Row, w span, where, phase string) {
+func (c *compiler) enough(arrivals []Arrival, r expect.Row, w frame, where, phase string) {
 	d := expect.Catalog[r.Measure]
 	if !d.Requests || c.told(r.ID) || c.doubtful("phases") || c.doubtful("load") || c.told("faults") {
 		return
 	}
-	n := 0
-	for _, a := range arrivals {
-		if a.At >= int64(w.from) && a.At < int64(w.until) && (r.Route == "" || c.plan.Load.Routes[a.Route].Path == r.Route) {
-			n++
+	first, _ := slices.BinarySearchFunc(arrivals, w.from, func(a Arrival, at units.Duration) int { return cmp.Compare(a.At, int64(at)) })
+	var due []int64
+	for _, a := range arrivals[first:] {
+		if a.At > int64(w.until+w.late) {
+			break
 		}
+		if r.Route == "" || c.plan.Load.Routes[a.Route].Path == r.Route {
+			due = append(due, a.At)
+		}
+	}
+	n, seen := w.holds(due), "would see %d planned requests,"
+	if n >= r.MinSamples {
+		n, seen = w.surelyHolds(due), "would see only %d planned requests if it begins "+w.late.String()+" late, and"
 	}
 	if n >= r.MinSamples {
 		return
@@ -74,7 +80,7 @@ func (c *compiler) enough(arrivals []Arrival, r expect.Row, w span, where, phase
 		}
 		hint = fmt.Sprintf("lengthen %s to about %s, or raise the rate", c.lengthOf(r, phase), units.Duration(math.Ceil(need/1e8)*1e8))
 	}
-	c.report(document.Join(r.ID, r.Measure), fmt.Sprintf("%s over %s would see %d planned requests, its least evidence is %d", r.Measure, where, n, r.MinSamples), hint)
+	c.report(document.Join(r.ID, r.Measure), fmt.Sprintf("%s over %s "+seen+" its least evidence is %d", r.Measure, where, n, r.MinSamples), hint)
 }
 
 // lengthOf names what makes a row's window longer: with faults, a window of the
@@ -113,45 +119,6 @@ func (c *compiler) whereOf(r expect.Row) (where, phase string) {
 		return "the fault", "phases.fault"
 	}
 	return "its window at its widest", "phases.fault"
-}
-
-// widest is a row's window as long as it can get.
-func (c *compiler) widest(r expect.Row) span {
-	p := c.plan
-	start := p.Phases.Warmup + p.Phases.Baseline
-	end := start + p.Phases.Fault
-	switch r.Window.During {
-	case "baseline":
-		return span{p.Phases.Warmup, start}
-	case "recovery":
-		return span{end, end + p.Phases.Recovery}
-	case "all":
-		return span{p.Phases.Warmup, end + p.Phases.Recovery}
-	}
-	applied, lifted := span{start, start}, span{end, end}
-	for i, f := range p.Faults {
-		on, off := start+f.At, start+f.At+f.For
-		if i == 0 {
-			applied, lifted = span{on, on}, span{off, off}
-		}
-		applied = span{min(applied.from, on), max(applied.until, on)}
-		lifted = span{min(lifted.from, off), max(lifted.until, off)}
-	}
-	if r.Window.During != "" || r.Window.From == nil {
-		return span{applied.from, lifted.until}
-	}
-	marks := map[string]span{
-		"applied": applied, "proved": {applied.from, lifted.until}, "detection": {applied.from, lifted.until},
-		"lifted": lifted, "healthy_again": {lifted.from, end + p.Phases.Recovery}, "phase_end": {end, end},
-	}
-	w := span{marks[r.Window.From.Event].from + r.Window.From.Plus, end + p.Phases.Recovery}
-	switch {
-	case r.Window.Until != nil:
-		w.until = min(w.until, marks[r.Window.Until.Event].until+r.Window.Until.Plus)
-	case r.Window.Over > 0:
-		w.until = min(w.until, marks[r.Window.From.Event].until+r.Window.From.Plus+r.Window.Over)
-	}
-	return w
 }
 
 // enoughChecks refuses a silence about a host that is checked too seldom to

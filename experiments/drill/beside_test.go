@@ -18,20 +18,20 @@ topology:
   balancer: {kind: balancer, layer: 7, algorithm: round_robin, to: api}
   api: {kind: service, replicas: 5, work: {constant: 1ms}, workers: 64}
 load: {to: balancer, rate: 400/s, arrivals: constant, timeout: 300ms}
-phases: {warmup: 200ms, baseline: 500ms, fault: 1100ms, recovery: 1200ms}
+phases: {warmup: 200ms, baseline: 500ms, fault: 2500ms, recovery: 1800ms}
 steady_state:
   - success_rate: {min: 99%}
 faults:
-  - {on: api-1, kill: {}, at: 0s, for: 1s}
-  - {on: api-1, kill: {}, at: 500ms, for: 400ms}
-  - {on: api-2, kill: {}, at: 0s, for: 1s}
-  - {on: "balancer->api-2", refuse: {}, at: 500ms, for: 400ms}
-  - {on: api-3, hang: {}, at: 0s, for: 1s}
-  - {on: "balancer->api-3", stall: {}, at: 500ms, for: 400ms}
-  - {on: api-4, hang: {}, at: 0s, for: 1s}
-  - {on: "balancer->api-4", latency: {delay: 20ms}, at: 500ms, for: 400ms}
-  - {on: "balancer->api-5", latency: {delay: 40ms}, at: 0s, for: 1s}
-  - {on: "balancer->api-5", latency: {delay: 15ms}, at: 500ms, for: 400ms}
+  - {on: api-1, kill: {}, at: 0s, for: 2400ms}
+  - {on: api-1, kill: {}, at: 600ms, for: 500ms}
+  - {on: api-2, kill: {}, at: 0s, for: 2400ms}
+  - {on: "balancer->api-2", refuse: {}, at: 600ms, for: 500ms}
+  - {on: api-3, hang: {}, at: 0s, for: 2400ms}
+  - {on: "balancer->api-3", stall: {}, at: 600ms, for: 500ms}
+  - {on: api-4, hang: {}, at: 0s, for: 2400ms}
+  - {on: "balancer->api-4", latency: {delay: 20ms}, at: 600ms, for: 500ms}
+  - {on: "balancer->api-5", latency: {delay: 40ms}, at: 0s, for: 2400ms}
+  - {on: "balancer->api-5", latency: {delay: 15ms}, at: 600ms, for: 500ms}
 expect:
   - success_rate: {during: all, min: 1%}
 `

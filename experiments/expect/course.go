@@ -129,16 +129,24 @@ func (s Span) missing(tail time.Duration) string {
 	return fmt.Sprintf("the record of the run ends %s before all of its window was seen", Figure(seconds(s.planned+int64(tail)-s.cut), Seconds))
 }
 
-// LastThird is the last third of a window as it was planned.
-func (s Span) LastThird() Span {
-	until := s.Until
-	if s.cut != 0 {
-		until = s.planned
+// LastThird is the last third of the planned recovery, from the start of the warm-up.
+func (c Course) LastThird() (from, until time.Duration) {
+	until = c.Warmup + c.Baseline + c.Fault + c.Recovery
+	return until - c.Recovery/3, until
+}
+
+// LastThird is where the steady state is checked again: the last third of the
+// recovery as planned. A late lift does not move it, unless the recovery began
+// only within it.
+func (t *Timeline) LastThird(sc Scope) Span {
+	s := t.Resolve(Row{Window: Window{During: Recovery}}, sc)
+	if s.Unopened != "" {
+		return s
 	}
-	if s.Unopened == "" {
-		s.From = until - (until-s.From)/3
-	}
-	if s.Unopened == "" && s.cut != 0 && s.From >= s.cut {
+	origin, _ := t.origin(sc)
+	from, until := sc.Course.LastThird()
+	s.From, s.Until = max(s.From, origin+int64(from)), min(s.Until, origin+int64(until))
+	if s.cut != 0 && s.From >= s.cut {
 		s.Unopened = "the run ended before the last third of its recovery"
 	}
 	return s
@@ -160,8 +168,8 @@ func (s Setup) rest(counts func(route uint16) bool) *rest {
 		return nil
 	}
 	r := &rest{from: s.Span.From, until: s.Span.planned, cut: s.Span.cut, counts: counts}
-	if s.Span.during == Faulting { // those open when it began are its own
-		r.from -= int64(s.Scope.Timeout)
+	if s.Span.during == Faulting { // those open when its fault was ordered are its own
+		r.from = min(r.from, s.Span.ordered) - int64(s.Scope.Timeout)
 	}
 	origin, _ := s.Line.origin(s.Scope)
 	r.planned = s.Scope.Course.Due(r.from-origin, r.until-origin, counts)

@@ -76,6 +76,8 @@ func TestACutRowSaysOnlyWhatNothingCouldHaveTurned(t *testing.T) {
 		{"a share that nothing takes back", expect.Row{Measure: "share", Of: cart2, Bound: expect.Bound{Max: p(0)}}, 3000, decisions(400, 2600), verdict.Fail, "nothing that could have followed"},
 		{"a window that had closed", expect.Row{Measure: "failed_requests", Window: expect.Window{During: "baseline"}, Bound: expect.Bound{Max: p(5)}}, 3000, requests(1000, 1000, 5, journal.OK), verdict.Pass, "meets"},
 		{"a window of a lift that the stop brought", expect.Row{Measure: "success_rate", Window: expect.Window{From: &expect.Mark{Event: "lifted"}}, Bound: expect.Bound{Min: p(.9)}}, 3000, nil, verdict.Inconclusive, "ended before `lifted` came"},
+		{"a window that did not come to its end", expect.Row{Measure: "failed_requests", Window: expect.Window{From: &expect.Mark{Event: "applied"}, Until: &expect.Mark{Event: "detection", Of: "cart-2"}}, Bound: expect.Bound{Min: p(2)}}, 3000, failed(3), verdict.Inconclusive, "never closed: the run ended before detection of cart-2 came"},
+		{"one whose end was planned", expect.Row{Measure: "failed_requests", Window: expect.Window{From: &expect.Mark{Event: "applied"}, Until: &expect.Mark{Event: "lifted"}}, Bound: expect.Bound{Min: p(2)}}, 3000, failed(3), verdict.Pass, "meets"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if j := judged(t, c.row, stoppedAt(c.at, c.events...), nil); j.Result != c.want || !strings.Contains(j.Reason, c.say) {

@@ -71,19 +71,21 @@ func requests(n int, from, took int64, o journal.Outcome) []journal.Event {
 
 func TestRequestsBelongToTheWindowOfTheirDueTime(t *testing.T) {
 	events := aRun(
-		request(1, 999, 5, journal.OK),     // warm-up
-		request(2, 1000, 5, journal.OK),    // baseline
-		request(3, 1999, 5, journal.OK),    // baseline, over before the fault is applied
-		request(4, 1990, 20, journal.Fail), // due in the baseline, open when the fault is applied: fault
-		request(5, 2005, 2, journal.OK),    // the fault phase, but over before the fault is applied: neither
-		request(6, 2010, 5, journal.OK),    // fault
+		request(1, 999, 5, journal.OK),      // warm-up
+		request(2, 1000, 5, journal.OK),     // baseline
+		request(3, 1999, 5, journal.OK),     // baseline, over before the fault is ordered
+		request(4, 1990, 20, journal.Fail),  // due in the baseline, open when the fault is ordered: fault
+		request(5, 2005, 2, journal.OK),     // the fault phase, but over before the fault is ordered: neither
+		request(6, 2010, 5, journal.OK),     // fault
+		request(12, 1995, 14, journal.Fail), // due in the baseline, ended between the fault's order and its acknowledgement: fault
+		request(13, 2005, 4, journal.Fail),  // due before the order, and ended after it: fault
 		request(7, 3999, 900, journal.Fail),
 		request(8, 4000, 5, journal.OK), // lifted: between
 		request(9, 4100, 5, journal.OK), // recovery
 		request(10, 5999, 5, journal.OK),
 		request(11, 6000, 5, journal.OK), // after the end
 	)
-	for during, want := range map[string]int{"baseline": 2, "fault": 3, "recovery": 2, "all": 9, "": 3} {
+	for during, want := range map[string]int{"baseline": 2, "fault": 5, "recovery": 2, "all": 11, "": 5} {
 		m := fold(t, expect.Row{Measure: "success_rate", Window: expect.Window{During: during}}, scope(), events)
 		if m.N != want || m.Unopened != "" {
 			t.Errorf("during %q: %d requests (%s), want %d", during, m.N, m.Unopened, want)
@@ -115,7 +117,7 @@ func TestWindowsBetweenEvents(t *testing.T) {
 		{"over", expect.Window{From: mark("proved", "", 0), Over: units.Duration(300 * ms)}, 2050, 2350, ""},
 		{"over the end", expect.Window{From: mark("phase_end", "", 0), Over: units.Duration(9000 * ms)}, 4100, 6000, ""},
 		{"to the end", expect.Window{From: mark("healthy_again", "", 0)}, 4400, 6000, ""},
-		{"until what never came", expect.Window{From: mark("lifted", "", 0), Until: mark("healthy_again", "cart-3", 0)}, 4000, 6000, ""},
+		{"until what never came", expect.Window{From: mark("lifted", "", 0), Until: mark("healthy_again", "cart-3", 0)}, 0, 0, "the window never closed: no healthy_again of cart-3 came"},
 		{"before the fault is not after it", expect.Window{From: mark("detection", "cart-3", 0)}, 0, 0, "`detection` of cart-3 never came"},
 		{"closes before it opens", expect.Window{From: mark("lifted", "", 0), Until: mark("applied", "", 0)}, 0, 0, "closed before it opened"},
 		{"no such event", expect.Window{From: mark("boom", "", 0)}, 0, 0, "is not an event"},
@@ -132,6 +134,10 @@ func TestWindowsBetweenEvents(t *testing.T) {
 				t.Errorf("got [%d, %d) %s, want [%d, %d)", s.From/ms, s.Until/ms, s.Unopened, c.from, c.until)
 			}
 		})
+	}
+	never := expect.Window{From: mark("lifted", "", 0), Until: mark("healthy_again", "cart-3", 0)}
+	if s := line.Resolve(expect.Row{Measure: "recovery_time", Of: []string{"cart-2"}, Window: never}, scope()); s.Unopened != "" || s.Until != 6000*ms {
+		t.Errorf("a time waits to the end of the run for its event: %+v", s)
 	}
 	s := line.Resolve(expect.Row{Measure: "success_rate", Window: expect.Window{From: mark("detection", "", 0)}}, scope())
 	if !strings.Contains(s.Unopened, "ambiguous") {

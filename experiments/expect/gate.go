@@ -23,12 +23,16 @@ type Check struct {
 	Judgement Judgement
 }
 
-// NewGate looks at what is due, or happens, from an instant on. Rows whose
+// NewGate looks at what is due, or happens, in the baseline that begins at an instant. Rows whose
 // measure has no fold make the gate not hold.
 func NewGate(rows []Row, sc Scope, from int64) *Gate {
 	g := &Gate{rows: rows}
+	baseline := Span{From: from, Until: math.MaxInt64}
+	if sc.Course.Baseline > 0 { // what is due later is over sometimes before the gate is judged
+		baseline.Until = from + int64(sc.Course.Baseline)
+	}
 	for _, r := range rows {
-		f, ok := NewOver(r, sc, NewTimeline(), Span{From: from, Until: math.MaxInt64})
+		f, ok := NewOver(r, sc, NewTimeline(), baseline)
 		if !ok {
 			f = nil
 		}

@@ -50,6 +50,28 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// The gate and a row over the baseline count the same requests, though some
+// that were due after the baseline are over before the gate is judged.
+func TestGateAndBaselineCountTheSameRequests(t *testing.T) {
+	events := slices.Concat(requests(200, 1700, 5, journal.OK), requests(4, 1990, 5, journal.Fail), // the last end at 1,998 ms
+		requests(5, 2000, 1, journal.Fail), // due in the fault phase, over before the order at 2,008 ms
+		requests(3, 1993, 60, journal.OK))  // open when the gate is judged
+	sc := coursed()
+	g := expect.NewGate(steady()[:1], sc, 1000*ms)
+	for _, e := range events {
+		if e.At < 2007*ms {
+			g.Add(e)
+		}
+	}
+	held, reason, checks := g.Judge(3)
+	row := steady()[0]
+	row.Window.During = expect.Baseline
+	m := fold(t, row, sc, aRun(events...))
+	if held || m.Quantity != checks[0].Measured.Quantity || m.N != 204 {
+		t.Errorf("the gate: %v, %s, %+v; the row: %+v", held, reason, checks[0].Measured.Quantity, m.Quantity)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	row := expect.Row{Measure: "success_rate", Bound: expect.Bound{Below: p(.5)}}
 	const over = 2000

@@ -2,7 +2,6 @@ package expect
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,14 +19,15 @@ type Scope struct {
 }
 
 // Span is a resolved window, [From, Until) in nanoseconds. Requests belong to
-// it by their due time, with one exception: those still open at Applied, the
-// instant of the first fault, belong to the fault phase and not to the baseline.
+// it by their due time, with one exception: those still open when the first
+// fault was ordered belong to the fault and not to the baseline. The fault may
+// be felt from its order on, before it is acknowledged.
 type Span struct {
 	From, Until int64
-	Unopened    string // why the window never opened; empty = it did
+	Unopened    string // why there is no window: it never opened, or never closed; empty = there is one
 
 	during  string
-	applied int64
+	ordered int64 // the order of the first fault; 0 = none was given
 	cut     int64 // where the record of the run ends too soon; 0 = it is whole
 	planned int64 // with cut: until when the window was to last
 }
@@ -37,10 +37,10 @@ func (s Span) HoldsRequest(due, done int64) bool {
 	if s.cut != 0 && done >= s.cut {
 		return false // its end is no part of the record
 	}
-	if s.applied != 0 && due < s.applied && done >= s.applied {
+	if s.ordered != 0 && done >= s.ordered && s.Unopened == "" {
 		switch s.during {
 		case Faulting:
-			return true
+			return due < s.Until
 		case Baseline:
 			return false
 		}
@@ -54,7 +54,7 @@ func (s Span) Holds(at int64) bool { return at >= s.From && at < s.Until }
 // Seconds is the length of the window.
 func (s Span) Seconds() float64 { return seconds(s.Until - s.From) }
 
-// Resolve finds a row's window on the time line.
+// Resolve finds a row's window on the time line. One that is not there holds nothing.
 func (t *Timeline) Resolve(r Row, sc Scope) Span {
 	var s Span
 	var planned int64
@@ -69,6 +69,9 @@ func (t *Timeline) Resolve(r Row, sc Scope) Span {
 	if s.Unopened == "" && s.Until <= s.From {
 		s.Unopened = "its window closed before it opened"
 	}
+	if s.Unopened != "" {
+		s.From, s.Until = 0, 0
+	}
 	return s
 }
 
@@ -82,7 +85,7 @@ func orDefault(s, d string) string {
 // during is the window of a phase. The fault's goes from the first applied to
 // the last lifted, or is the phase itself when the plan has no fault.
 func (t *Timeline) during(name string, sc Scope) Span {
-	s := Span{during: name, applied: t.firstApplied("", sc)}
+	s := Span{during: name, ordered: t.firstOrdered(sc)}
 	ok := false
 	switch name {
 	case "all":
@@ -91,11 +94,12 @@ func (t *Timeline) during(name string, sc Scope) Span {
 	case Faulting:
 		s.From, s.Until, ok = t.phase(Faulting)
 		if len(sc.Victims) > 0 {
-			if s.applied == 0 {
+			applied := t.firstApplied("", sc)
+			if applied == 0 {
 				s.Unopened = "no fault was applied, so the fault window never opened"
 				return s
 			}
-			s.From, ok = s.applied, true
+			s.From, ok = applied, true
 			if last := t.lastLifted("", sc); last != 0 {
 				s.Until = last
 			} else {
@@ -122,82 +126,6 @@ func (t *Timeline) plannedUntil(s Span, sc Scope) int64 {
 		return s.From + int64(sc.Course.Baseline)
 	}
 	return t.plannedEnd(sc)
-}
-
-// between is the window of two marks, and until when it may last. An end that
-// did not come leaves the window open to the end of the run.
-func (t *Timeline) between(r Row, cut int64, sc Scope) (s Span, planned int64) {
-	from, why := t.instant(*r.Window.From, r, cut, sc)
-	if from == 0 {
-		return Span{Unopened: why}, 0
-	}
-	s, planned = Span{From: from, Until: t.EndAt()}, t.plannedEnd(sc)
-	switch {
-	case r.Window.Over != 0:
-		planned = from + int64(r.Window.Over)
-		s.Until = min(s.Until, planned)
-	case r.Window.Until != nil:
-		until, why := t.instant(*r.Window.Until, r, cut, sc)
-		if strings.Contains(why, "ambiguous") {
-			return Span{Unopened: why}, 0
-		}
-		switch {
-		case until != 0:
-			s.Until, planned = until, until
-		case r.Window.Until.Event == "lifted":
-			planned = t.plannedLift(r.ofMark(*r.Window.Until), sc) + int64(r.Window.Until.Plus)
-		}
-	}
-	return s, planned
-}
-
-// ofMark is the node or link that a mark is about: the row's own, if it names none.
-func (r Row) ofMark(m Mark) string {
-	if m.Of == "" && oneNode(r.Of) {
-		return r.Of[0]
-	}
-	return m.Of
-}
-
-// instant finds a mark: the first event of its kind after the first applied
-// of the faults that concern its node or link. 0 and the reason if there is none.
-// An event that only the end of a cut run brought about did not come.
-func (t *Timeline) instant(m Mark, r Row, cut int64, sc Scope) (at int64, why string) {
-	of := r.ofMark(m)
-	plus := int64(m.Plus)
-	switch m.Event {
-	case "applied":
-		at = t.firstApplied(of, sc)
-	case "proved":
-		at = t.first(of, sc, func(f *Life) int64 { return f.Proved })
-	case "lifted":
-		for _, id := range concerning(of, sc) {
-			if own := t.ownLift(id, cut, sc); own != 0 && (at == 0 || own < at) {
-				at = own
-			}
-		}
-	case "phase_end":
-		at, _ = t.Start(Recovery)
-	case "detection", "healthy_again":
-		if of == "" {
-			return 0, fmt.Sprintf("`%s` is ambiguous: it names no node", m.Event)
-		}
-		if applied := t.firstApplied(of, sc); applied != 0 {
-			at = t.firstChange(of, m.Event == "healthy_again", applied, math.MaxInt64)
-		}
-	default:
-		return 0, fmt.Sprintf("`%s` is not an event", m.Event)
-	}
-	if cut != 0 && (at == 0 || at >= cut) {
-		return 0, fmt.Sprintf("the run ended before `%s` came, so the window never opened", m.Event)
-	}
-	if at == 0 {
-		if of != "" {
-			return 0, fmt.Sprintf("`%s` of %s never came, so the window never opened", m.Event, of)
-		}
-		return 0, fmt.Sprintf("`%s` never came, so the window never opened", m.Event)
-	}
-	return at + plus, ""
 }
 
 // concerning are the ids of the faults that touch a node or a link: those that
@@ -248,6 +176,17 @@ func (t *Timeline) first(of string, sc Scope, get func(*Life) int64) int64 {
 
 func (t *Timeline) firstApplied(of string, sc Scope) int64 {
 	return t.first(of, sc, func(f *Life) int64 { return f.Applied })
+}
+
+// firstOrdered is when the first of all faults was ordered, at the latest when
+// it was applied; 0 if none was.
+func (t *Timeline) firstOrdered(sc Scope) int64 {
+	return t.first("", sc, func(f *Life) int64 {
+		if f.Ordered == 0 || f.Applied != 0 && f.Applied < f.Ordered {
+			return f.Applied
+		}
+		return f.Ordered
+	})
 }
 
 // lastLifted is when the last applied fault that concerns of was lifted; 0 if one still stands.

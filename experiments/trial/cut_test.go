@@ -168,6 +168,17 @@ func TestTheLastThirdIsThePlannedOne(t *testing.T) {
 	}
 }
 
+// A window that never opened has no measured value, whatever ended meanwhile:
+// a run that ends at its gate has the start of its fault phase for the record.
+func TestARowWithoutItsWindowHasNoValue(t *testing.T) {
+	late := journal.Event{Kind: journal.Request, Request: 99_999, Due: at(phaseFault) + 2*ms, At: at(phaseFault) + 4*ms, Outcome: journal.Fail}
+	v := newTale(t, gateStops, adding(journal.Event{Kind: journal.Phase, At: at(phaseFault), Text: expect.Faulting}, late)).judge()
+	r := v.Expectations[1]
+	if r.Reason != "no fault was applied, so the fault window never opened" || r.Measured != (verdict.Quantity{Unit: expect.Count}) || r.From != nil || r.Until != nil {
+		t.Errorf("%s: %s, %+v", r.Measure, r.Reason, r.Measured)
+	}
+}
+
 // A standstill in the run, or while its last requests are open, is an error;
 // nothing that it spoilt is a failure of the system.
 func TestAStandstillSpoilsNoRow(t *testing.T) {

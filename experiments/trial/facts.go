@@ -46,6 +46,10 @@ func (o *outcome) facts(v *verdict.Verdict) {
 	if late := time.Duration(recovery - fault - int64(o.plan.Phases.Fault)); ok1 && ok2 && late > lateRecovery {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("recovery began %s after its planned instant, because the lifts took so long", late.Round(time.Millisecond)))
 	}
+	third, _ := o.scope.Course.LastThird()
+	if late := time.Duration(recovery-fault) - (third - o.scope.Course.Warmup - o.scope.Course.Baseline); ok1 && ok2 && late > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("recovery began %s after the planned start of its last third, and so does the check of the steady state after the fault", late.Round(time.Millisecond)))
+	}
 }
 
 func evidence(l expect.Life) string {

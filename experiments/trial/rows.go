@@ -37,7 +37,9 @@ func (o *outcome) row(f rowFold) verdict.Row {
 	if !m.Known {
 		out.Measured = verdict.Quantity{N: m.N, Unit: m.Unit}
 	}
-	if m.Unopened == "" {
+	if m.Unopened != "" { // what was seen in no window is no measurement of this row
+		out.Measured = verdict.Quantity{Unit: m.Unit}
+	} else {
 		out.From, out.Until = o.seconds(m.Window.From), o.seconds(m.Window.Until)
 	}
 	return out

@@ -48,6 +48,17 @@ var scenes = []scene{
 	{"injected although the gate did not hold", []edit{gateFails}, verdict.Error, 4, "although the gate did not hold"},
 	{"gate never judged", []edit{without(kind(journal.Gate))}, verdict.Error, 4, "never judged"},
 	{"gate held on a broken baseline", []edit{change(dueIn(sec, 2*sec), failing)}, verdict.Inconclusive, 2, "does not bear it out"},
+	{"failed between the fault's order and its acknowledgement", []edit{change(dueIn(2*sec+960*ms, 2*sec+990*ms), func(e *journal.Event) {
+		failing(e)
+		e.At = at(phaseFault) + ms
+	})}, verdict.Pass, 0, "every expectation held"},
+	{"failed just before the fault's order", []edit{change(dueIn(2*sec+960*ms, 2*sec+990*ms), func(e *journal.Event) {
+		failing(e)
+		e.At = at(phaseFault) - 1
+	})}, verdict.Inconclusive, 2, "does not bear it out"},
+	{"nobody is answered until the fault is ordered", []edit{change(dueBefore(3*sec), func(e *journal.Event) { e.At = max(e.At, at(phaseFault)) }), planned(func(p *experiments.Plan) {
+		p.SteadyState = []expect.Row{{ID: "steady_state.0", Measure: "attempts", Of: p.Expect[6].Of, Bound: expect.Bound{Max: num(2)}}}
+	})}, verdict.Inconclusive, 2, "not one of the"},
 	{"nothing expected", []edit{planned(func(p *experiments.Plan) { p.Expect = nil })}, verdict.Invalid, 3, "expects nothing"},
 	{"no steady state", []edit{planned(func(p *experiments.Plan) { p.SteadyState = nil })}, verdict.Invalid, 3, "no steady state"},
 	{"no baseline", []edit{planned(func(p *experiments.Plan) { p.Phases.Baseline = 0 })}, verdict.Invalid, 3, "no baseline"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"firedrill/experiments"
+	"firedrill/experiments/expect"
 	"firedrill/experiments/journal"
 	"firedrill/experiments/verdict"
 )
@@ -14,8 +15,9 @@ import (
 // the rows ask: that some were answered before the fault, and that some went
 // where it was. Our own observations and health checks are no traffic.
 type traffic struct {
-	from, until int64 // the baseline
-	due, ok     int   // requests in it
+	from, until int64       // the baseline
+	before      expect.Span // and what belongs to it
+	due, ok     int         // requests due in it; answered well before the fault was ordered
 	under       []triesUnder
 }
 
@@ -27,7 +29,7 @@ type triesUnder struct {
 }
 
 func newTraffic(o *outcome) *traffic {
-	t := &traffic{}
+	t := &traffic{before: o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Baseline}}, o.scope)}
 	t.from, t.until = o.baseline()
 	for _, f := range o.plan.Faults {
 		life := o.life(f)
@@ -48,7 +50,7 @@ func (t *traffic) Add(e journal.Event) {
 	case journal.Request:
 		if e.Due >= t.from && e.Due < t.until {
 			t.due++
-			if e.Outcome == journal.OK {
+			if e.Outcome == journal.OK && t.before.HoldsRequest(e.Due, e.At) {
 				t.ok++
 			}
 		}
@@ -70,7 +72,7 @@ func trafficRule(o *outcome) []finding {
 		out = append(out, finding{word: verdict.Inconclusive, reason: fmt.Sprintf(format, args...)})
 	}
 	if o.traffic.due > 0 && o.traffic.ok == 0 {
-		say("not one of the %d requests of the baseline was answered well: the system was sick before it was touched", o.traffic.due)
+		say("not one of the %d requests of the baseline was answered well before the fault, so nothing shows that the system was well", o.traffic.due)
 	}
 	for _, u := range o.traffic.under {
 		if u.tries == 0 {

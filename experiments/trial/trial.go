@@ -103,7 +103,7 @@ func (o *outcome) baseline() (from, until int64) {
 
 // lastThird is the stretch of the recovery over which the steady state is checked again.
 func (o *outcome) lastThird() expect.Span {
-	return o.line.Resolve(expect.Row{Window: expect.Window{During: expect.Recovery}}, o.scope).LastThird()
+	return o.line.LastThird(o.scope)
 }
 
 // rowFold is a row with its fold.

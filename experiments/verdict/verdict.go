@@ -1,5 +1,7 @@
 package verdict
 
+import "encoding/json"
+
 // SchemaVersion is the version of the object that `-o json` prints.
 const SchemaVersion = 1
 
@@ -79,7 +81,8 @@ type Trial struct {
 	Reason   string   `json:"reason"`
 }
 
-// Quantity is a measured value with the bounds of the measurement's own uncertainty.
+// Quantity is a measured value with the bounds of the measurement's own
+// uncertainty. In JSON, value, low and high are null where it is not known.
 type Quantity struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -87,6 +90,22 @@ type Quantity struct {
 	N     int     `json:"n"`     // the samples behind it
 	Unit  string  `json:"unit"`  // s, share, count, 1/s, ratio, mean
 	Known bool    `json:"known"` // false: no evidence; Value, Low and High mean nothing
+}
+
+// MarshalJSON writes null for what is not known, so that nobody reads 0.
+func (q Quantity) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Value *float64 `json:"value"`
+		Low   *float64 `json:"low"`
+		High  *float64 `json:"high"`
+		N     int      `json:"n"`
+		Unit  string   `json:"unit"`
+		Known bool     `json:"known"`
+	}{N: q.N, Unit: q.Unit, Known: q.Known}
+	if q.Known {
+		out.Value, out.Low, out.High = &q.Value, &q.Low, &q.High
+	}
+	return json.Marshal(out)
 }
 
 // Estimate is a foreseen value, with the sentence that derives it.

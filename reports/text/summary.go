@@ -79,7 +79,7 @@ func rowCells(v verdict.Verdict, row verdict.Row) cells {
 	switch {
 	case row.Measured.Known:
 		c.measured = reports.Value(row.Measured.Value, row.Measured.Unit)
-	case row.Result == verdict.Pass || row.Result == verdict.Fail: // that nothing came is what was seen
+	case row.From == nil, row.Result == verdict.Pass || row.Result == verdict.Fail: // there was no window, or that nothing came is what was seen
 		c.measured = reports.Unknown
 	default:
 		c.measured = "no evidence"

@@ -125,9 +125,14 @@ var hostile = map[string]string{
 // A row that is judged by what did not come is no row without evidence.
 func TestOnlyAnInconclusiveRowLacksEvidence(t *testing.T) {
 	for word, lacks := range map[verdict.Word]bool{verdict.Pass: false, verdict.Fail: false, verdict.Inconclusive: true} {
-		v := verdict.Verdict{Name: "silence", Verdict: word, Expectations: []verdict.Row{{ID: "expect.0", Measure: "detection_time", Of: "cart-2", Bound: "none", Result: word, Reason: "why"}}}
+		row := verdict.Row{ID: "expect.0", Measure: "detection_time", Of: "cart-2", Bound: "none", Result: word, Reason: "why", From: new(float64), Until: new(float64)}
+		v := verdict.Verdict{Name: "silence", Verdict: word, Expectations: []verdict.Row{row}}
 		if got := string(summary(t, v, text.Options{})); strings.Contains(got, "no evidence") != lacks || !strings.Contains(got, "detection_time cart-2") {
 			t.Errorf("%s:\n%s", word, got)
+		}
+		v.Expectations[0].From = nil // its window never opened
+		if got := string(summary(t, v, text.Options{})); strings.Contains(got, "no evidence") || !strings.Contains(got, "detection_time cart-2  —  (none)") {
+			t.Errorf("%s, no window:\n%s", word, got)
 		}
 	}
 }
