@@ -62,8 +62,9 @@ type Config struct {
 
 // Run carries out one trial. What happened, failures of the harness included,
 // is in the journal. Ending ctx stops the run as a person would: its cause,
-// a *Stop if possible, is the reason.
-func Run(ctx context.Context, c Config) {
+// a *Stop if possible, is the reason. lost says that the journal has the guard's
+// end, or its silence, as a failure.
+func Run(ctx context.Context, c Config) (lost bool) {
 	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
 	r.Notify = func(u Update) {
 		if u.At == 0 {
@@ -83,6 +84,10 @@ func Run(ctx context.Context, c Config) {
 		r.failure("the machine was suspended for %v during the run: its times mean nothing", now-asleep)
 	}
 	r.settle()
+	if over(c.Guard.Done()) {
+		r.guardLost()
+	}
+	return r.lost
 }
 
 // run is one trial on its way.
@@ -92,6 +97,7 @@ type run struct {
 	links  *board // every link's address
 	system targets.System
 	origin int64 // the load's second 0
+	lost   bool  // the journal has the guard's end
 }
 
 // emit stamps an event that has no instant of its own.

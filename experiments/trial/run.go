@@ -129,10 +129,13 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version, NotePlan: planNote(p, i)} {
 		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
-	measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
+	told := measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
 	gone := journal.Event{Kind: journal.Clean, Outcome: journal.OK, Text: "the guard has ended and with it every link"}
 	if err := end(); err != nil {
 		gone.Outcome, gone.Data = journal.Fail, []byte(err.Error())
+	}
+	if g.Lost() && !told {
+		w.Emit(journal.Event{Kind: journal.Failure, At: clock.Now(), Node: guard.ByGuard, Text: "the guard process ended before the run had closed"})
 	}
 	gone.At = clock.Now()
 	w.Emit(gone)
