@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -75,15 +76,11 @@ func (f *fates) standing() bool {
 func broken(d *drill.Drill, dir string, judged verdict.Verdict, err error, f *fates) verdict.Verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p, v := d.Plan, judged
+	v := judged
 	reason := "the run could not be finished: " + err.Error()
 	if v.Verdict == "" {
-		v = verdict.Verdict{
-			SchemaVersion: verdict.SchemaVersion, Name: p.Name, Why: p.Why, Labels: p.Labels,
-			Expected: p.Expected, Because: p.Because, PlanHash: p.Hash, Seed: p.Seed, Target: p.Target,
-			RunDir: dir, Version: drill.Version(), Expectations: []verdict.Row{}, SteadyState: []verdict.Row{},
-			Phases: []verdict.Phase{}, Clean: []verdict.Check{}, Warnings: p.Warnings, Faults: f.faults(p.Faults),
-		}
+		v = unjudged(d, f)
+		v.RunDir = dir
 	} else {
 		reason = "it came to " + string(v.Verdict) + ", but that could not be kept: " + err.Error()
 	}
@@ -97,6 +94,31 @@ func broken(d *drill.Drill, dir string, judged verdict.Verdict, err error, f *fa
 	if v.Exit == verdict.ExitError && len(f.last) > 0 {
 		v.Reason += "; every fault was lifted and that was verified"
 	}
+	return v
+}
+
+// unjudged is the verdict of an experiment of which nothing but its plan and
+// what was heard of its faults is known; its word is left open.
+func unjudged(d *drill.Drill, f *fates) verdict.Verdict {
+	p := d.Plan
+	return verdict.Verdict{
+		SchemaVersion: verdict.SchemaVersion, Name: p.Name, Why: p.Why, Labels: p.Labels,
+		Expected: cmp.Or(p.Expected, verdict.Pass), Because: p.Because, PlanHash: p.Hash, Seed: p.Seed, Target: p.Target,
+		Version: drill.Version(), Expectations: []verdict.Row{}, SteadyState: []verdict.Row{},
+		Phases: []verdict.Phase{}, Clean: []verdict.Check{}, Warnings: p.Warnings, Faults: f.faults(p.Faults),
+	}
+}
+
+// notBegun is why an experiment that was asked for was not begun.
+type notBegun struct {
+	word    verdict.Word
+	reason  string
+	stopped *verdict.Stopped
+}
+
+func (n notBegun) verdict(d *drill.Drill) verdict.Verdict {
+	v := unjudged(d, &fates{})
+	v.Verdict, v.Reason, v.Exit, v.Stopped = n.word, "not run: "+n.reason, verdict.ExitOf(n.word), n.stopped
 	return v
 }
 
