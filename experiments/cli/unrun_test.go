@@ -55,6 +55,21 @@ func TestAStopBetweenTwoFilesIsAborted(t *testing.T) {
 	}
 }
 
+// The same between two trials: the first was too far to hear it.
+func TestAStopBetweenTwoTrialsIsAborted(t *testing.T) {
+	quiet.Lock(t)
+	state := t.TempDir()
+	p := start(t, state, "run", file(t, short), "--trials", "3")
+	p.await(t, "in all: ")
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	v := stopped(t, state, p.wait(t), "SIGTERM")
+	if !strings.Contains(strings.Join(v.Warnings, "\n"), "1 of 3 trials were not run") {
+		t.Errorf("it does not say what was not run: %q", v.Warnings)
+	}
+}
+
 // What the exit code holds against a run is in its headline: a report that
 // could not be written leaves no pass above an exit code of 4.
 func TestAReportThatCannotBeWrittenIsNoPass(t *testing.T) {

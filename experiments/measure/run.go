@@ -62,9 +62,8 @@ type Config struct {
 
 // Run carries out one trial. What happened, failures of the harness included,
 // is in the journal. Ending ctx stops the run as a person would: its cause,
-// a *Stop if possible, is the reason. lost says that the journal has the guard's
-// end, or its silence, as a failure.
-func Run(ctx context.Context, c Config) (lost bool) {
+// a *Stop if possible, is the reason.
+func Run(ctx context.Context, c Config) Ending {
 	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
 	r.Notify = func(u Update) {
 		if u.At == 0 {
@@ -87,7 +86,13 @@ func Run(ctx context.Context, c Config) (lost bool) {
 	if over(c.Guard.Done()) {
 		r.guardLost()
 	}
-	return r.lost
+	return r.ending
+}
+
+// Ending is what the journal of a trial has of its end.
+type Ending struct {
+	Stopped bool // it was stopped, or failed, before its time
+	Lost    bool // its guard ended, or fell silent
 }
 
 // run is one trial on its way.
@@ -97,7 +102,7 @@ type run struct {
 	links  *board // every link's address
 	system targets.System
 	origin int64 // the load's second 0
-	lost   bool  // the journal has the guard's end
+	ending Ending
 }
 
 // emit stamps an event that has no instant of its own.

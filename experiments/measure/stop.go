@@ -25,7 +25,7 @@ var guardGone = &Stop{By: "guard", Reason: "the guard process ended during the r
 
 // guardLost records, once, that the guard ended.
 func (r *run) guardLost() {
-	if !r.lost {
+	if !r.ending.Lost {
 		_ = r.stopped(guardGone)
 	}
 }
@@ -48,7 +48,8 @@ func StopOf(cause error) *Stop {
 // stopped records why the run ended early.
 func (r *run) stopped(cause error) *Stop {
 	s := StopOf(cause)
-	r.lost = r.lost || s.By == guardGone.By && s.Err
+	r.ending.Stopped = true
+	r.ending.Lost = r.ending.Lost || s.By == guardGone.By && s.Err
 	switch {
 	case s.told:
 	case s.Err:
