@@ -36,7 +36,7 @@ func abortCommand(a *app) *cobra.Command {
 			began := clock.Now()
 			done, err := guard.AbortRun(ctx, id, "abort ("+who()+")", reason)
 			if errors.Is(err, guard.ErrNoRun) {
-				return usagef("run %s is not under way: see `firedrill status`", id)
+				return usagef("run %s is not under way: see `firedrill status`", reports.Visible(id, reports.MaxText))
 			}
 			if err != nil {
 				return err // it says that the run was to be aborted
@@ -68,6 +68,9 @@ func (a *app) stillStanding(id string, done guard.Abort, took time.Duration, rea
 // onlyRun is the run that was named, or the only one under way.
 func onlyRun(ctx context.Context, named []string) (string, error) {
 	if len(named) == 1 {
+		if strings.TrimSpace(named[0]) == "" {
+			return "", usagef("abort: the name of the run is empty: see `firedrill status`, or name none to stop the only one")
+		}
 		return named[0], nil
 	}
 	live, err := guard.Status(ctx)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -75,13 +76,11 @@ func (f *fates) standing() bool {
 func broken(d *drill.Drill, dir string, judged verdict.Verdict, err error, f *fates) verdict.Verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p, v := d.Plan, judged
+	v := judged
 	reason := "the run could not be finished: " + err.Error()
 	if v.Verdict == "" {
-		v = bare()
-		v.Name, v.Why, v.Labels, v.Expected, v.Because = p.Name, p.Why, p.Labels, p.Expected, p.Because
-		v.PlanHash, v.Seed, v.Target, v.RunDir = p.Hash, p.Seed, p.Target, dir
-		v.Warnings, v.Faults = p.Warnings, f.faults(p.Faults)
+		v = unjudged(d, f)
+		v.RunDir = dir
 	} else {
 		reason = "it came to " + string(v.Verdict) + ", but that could not be kept: " + err.Error()
 	}
@@ -95,6 +94,29 @@ func broken(d *drill.Drill, dir string, judged verdict.Verdict, err error, f *fa
 	if v.Exit == verdict.ExitError && len(f.last) > 0 {
 		v.Reason += "; every fault was lifted and that was verified"
 	}
+	return v
+}
+
+// unjudged is the verdict of an experiment of which nothing but its plan and
+// what was heard of its faults is known; its word is left open.
+func unjudged(d *drill.Drill, f *fates) verdict.Verdict {
+	p, v := d.Plan, bare()
+	v.Name, v.Why, v.Labels, v.Because, v.Expected = p.Name, p.Why, p.Labels, p.Because, cmp.Or(p.Expected, v.Expected)
+	v.PlanHash, v.Seed, v.Target = p.Hash, p.Seed, p.Target
+	v.Warnings, v.Faults = p.Warnings, f.faults(p.Faults)
+	return v
+}
+
+// notBegun is why an experiment that was asked for was not begun.
+type notBegun struct {
+	word    verdict.Word
+	reason  string
+	stopped *verdict.Stopped
+}
+
+func (n notBegun) verdict(d *drill.Drill) verdict.Verdict {
+	v := unjudged(d, &fates{})
+	v.Verdict, v.Reason, v.Exit, v.Stopped = n.word, "not run: "+n.reason, verdict.ExitOf(n.word), n.stopped
 	return v
 }
 

@@ -140,7 +140,7 @@ func (s *session) summary(verdicts []verdict.Verdict, report string) error {
 	o := text.Detect(s.Out.file, s.Getenv)
 	for i, v := range verdicts {
 		if len(verdicts) == 1 {
-			v.Report, v.Exit = report, s.exit // not 0 where its report could not be written
+			v.Report, v.Exit = report, s.exit
 		}
 		if i > 0 {
 			fmt.Fprintln(s.Out)
@@ -154,7 +154,7 @@ func (s *session) summary(verdicts []verdict.Verdict, report string) error {
 		if report != "" {
 			fmt.Fprintf(s.Out, "report: %s\n", report)
 		}
-		fmt.Fprintf(s.Out, "exit code %d: %s\n", s.exit, verdict.Explain(s.exit))
+		fmt.Fprintf(s.Out, "exit code %d: %s\n", s.exit, verdict.MergedMeaning(s.exit, verdicts))
 	}
 	return nil
 }

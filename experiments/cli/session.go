@@ -2,16 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"time"
 
 	"firedrill/experiments/drill"
-	"firedrill/experiments/journal"
+	"firedrill/experiments/measure"
 	"firedrill/experiments/verdict"
-	"firedrill/reports"
 	"firedrill/reports/json"
 )
 
@@ -28,10 +25,13 @@ type result struct {
 	verdict verdict.Verdict
 	dir     string
 	broken  bool // its folder is not whole: the verdict here is all there is
+	unrun   bool // it was asked for and not begun: it has no folder
+	spoilt  bool // the verdict here is graver than the folder's
 }
 
 // run carries the experiments out one after the other. The exit code is the
-// merge of theirs. One that could not be finished is the last.
+// merge of theirs. One that could not be finished is the last; those that were
+// not begun are told with the rest, and none of them is a pass.
 func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro string) error {
 	if err := s.writableState(); err != nil {
 		return refuseAll(drills, err)
@@ -39,11 +39,10 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 	if limit, few := openFiles(); few {
 		fmt.Fprintf(s.Err, "firedrill: only %d files may be open at once, a run may need more: raise it with `ulimit -n 65536`\n", limit)
 	}
-	if ctx.Err() != nil {
-		return refuseAll(drills, stoppedBy(ctx))
-	}
 	s.warn(drills)
-	s.recoverFirst(ctx)
+	if ctx.Err() == nil {
+		s.recoverFirst(ctx)
+	}
 	id := drill.NewID(time.Now())
 	var results []result
 	for i, d := range drills {
@@ -60,10 +59,32 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 			break
 		}
 	}
-	if left := len(drills) - len(results); left > 0 {
-		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments\n", left, len(drills))
+	begun := len(results)
+	results = append(results, s.leave(ctx, drills[begun:], begun)...)
+	return s.conclude(id, title, intro, results, begun)
+}
+
+// leave says of experiments that were not begun why that is.
+func (s *session) leave(ctx context.Context, left []*drill.Drill, begun int) []result {
+	if len(left) == 0 {
+		return nil
 	}
-	return s.conclude(id, title, intro, results)
+	why := notBegun{word: verdict.Error, reason: "the experiment before it could not be finished"}
+	if ctx.Err() != nil {
+		by := measure.StopOf(context.Cause(ctx))
+		why = notBegun{word: verdict.Aborted, reason: "stopped by " + by.Error(), stopped: &verdict.Stopped{By: by.By, Reason: by.Reason}}
+	}
+	if begun == 0 {
+		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %v\n", context.Cause(ctx))
+	} else {
+		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments: %s\n", len(left), begun+len(left), why.reason)
+	}
+	out := make([]result, len(left))
+	for i, d := range left {
+		out[i] = result{drill: d, unrun: true, verdict: why.verdict(d)}
+		s.exit = verdict.MergeExit(s.exit, out[i].verdict.Exit)
+	}
+	return out
 }
 
 // one runs one experiment with its progress, and writes its report.
@@ -87,6 +108,7 @@ func (s *session) one(ctx context.Context, d *drill.Drill, id string, i, n int) 
 	if err != nil {
 		r.verdict.Report = ""
 		s.complain(fmt.Errorf("no report of %s: %w", d.Plan.Name, err))
+		r.spoil(err)
 	}
 	return r
 }
@@ -97,22 +119,26 @@ func (s *session) complain(err error) {
 	s.tell(err)
 }
 
-// conclude writes the reports that were asked for and prints the summaries.
-// What cannot be written takes nothing away from what can be printed.
-func (s *session) conclude(id, title, intro string, results []result) error {
-	if len(results) == 0 {
-		return nil
+// spoil makes a result an error because its report could not be written: what
+// is printed says what the exit code says. The run's folder keeps its verdict.
+func (r *result) spoil(err error) {
+	if r.spoilt {
+		return
 	}
+	v := &r.verdict
+	v.Reason = fmt.Sprintf("its report could not be written: %v; it came to %s: %s", err, v.Verdict, v.Reason)
+	v.Verdict, v.ExpectedMet, v.Exit = verdict.Error, false, verdict.MergeExit(v.Exit, verdict.ExitError)
+	r.spoilt = true
+}
+
+// conclude writes the reports that were asked for and prints the summaries.
+// What cannot be written takes nothing away from what can be printed. begun is
+// how many of the experiments have a folder.
+func (s *session) conclude(id, title, intro string, results []result, begun int) error {
+	path := s.publish(id, title, intro, results, begun)
 	verdicts := make([]verdict.Verdict, len(results))
 	for i, r := range results {
 		verdicts[i] = r.verdict
-	}
-	path := verdicts[0].Report
-	page, err := pageOf(title, intro, results)
-	if err != nil {
-		s.complain(err)
-	} else {
-		path = s.write(page, id, path, len(results) > 1)
 	}
 	if s.output == "json" {
 		return json.WriteVerdicts(s.Out, verdicts)
@@ -121,52 +147,4 @@ func (s *session) conclude(id, title, intro string, results []result) error {
 		fmt.Fprintln(s.Err) // between the progress and the summary
 	}
 	return s.summary(verdicts, path)
-}
-
-// write writes the page for all experiments and the reports that were asked
-// for; it gives the path of the one to look at.
-func (s *session) write(page reports.Page, id, path string, several bool) string {
-	if several {
-		path = filepath.Join(drill.RunsDir(s.state), id, drill.ReportName)
-		if err := drill.Render(page, "html", path); err != nil {
-			path = ""
-			s.complain(err)
-		}
-	}
-	for kind, to := range s.reports {
-		if err := drill.Render(page, kind, to); err != nil {
-			s.complain(err)
-		} else if kind == "html" {
-			path = to
-		}
-	}
-	if abs, err := filepath.Abs(path); err == nil && path != "" {
-		path = abs
-	}
-	return path
-}
-
-// pageOf reads the runs from their folders; of one that is not whole it has
-// the verdict alone.
-func pageOf(title, intro string, results []result) (reports.Page, error) {
-	all := reports.Page{Title: title, Intro: intro}
-	for _, r := range results {
-		if !r.broken {
-			page, err := drill.Page("", "", r.dir)
-			if err != nil {
-				return all, err
-			}
-			all.Reports = append(all.Reports, page.Reports...)
-			continue
-		}
-		var none iter.Seq2[journal.Event, error] = func(yield func(journal.Event, error) bool) {
-			yield(journal.Event{}, errors.New("the run's record is not whole"))
-		}
-		report, err := reports.Build(r.verdict, none, r.drill.Source)
-		if err != nil {
-			return all, fmt.Errorf("report %s: %w", r.drill.Plan.Name, err)
-		}
-		all.Reports = append(all.Reports, report)
-	}
-	return all, nil
 }

@@ -39,6 +39,7 @@ func TestWrongUsageSaysWhatToDo(t *testing.T) {
 		{[]string{"run", "--trials", "101", name}, "--trials 101: a run has 1 to 100 trials"},
 		{[]string{"validate", "red\x1b[31m.yaml"}, `red\x1b[31m.yaml: no such file`},
 		{[]string{"abort", "../../x"}, "is not under way"},
+		{[]string{"abort", ""}, "abort: the name of the run is empty"},
 		{[]string{"run", name, "--report", "html=" + dir}, "it is a folder"},
 		{[]string{"run", name, "--report", "html=" + filepath.Join(name, "below.html")}, "not a directory"},
 		{[]string{"gate", name, "--junit", dir}, "it is a folder"},

@@ -34,8 +34,12 @@ func (c *conductor) close() {
 	}
 	ticker := time.NewTicker(feedEvery)
 	defer ticker.Stop()
+	gone := c.Guard.Done()
 	for left := len(links); left > 0; {
 		select {
+		case <-gone:
+			gone = nil
+			c.guardLost()
 		case err := <-errs:
 			left--
 			if err != nil {

@@ -254,9 +254,12 @@ func (c *conductor) finish() {
 	}
 	ticker := time.NewTicker(feedEvery)
 	defer ticker.Stop()
-	settled, loaded := c.settled, c.loaded
+	settled, loaded, gone := c.settled, c.loaded, c.Guard.Done()
 	for settled != nil || loaded != nil {
 		select {
+		case <-gone:
+			gone = nil
+			c.guardLost()
 		case <-ticker.C:
 			c.Guard.Feed()
 		case a := <-c.Guard.Aborted():

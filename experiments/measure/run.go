@@ -63,7 +63,7 @@ type Config struct {
 // Run carries out one trial. What happened, failures of the harness included,
 // is in the journal. Ending ctx stops the run as a person would: its cause,
 // a *Stop if possible, is the reason.
-func Run(ctx context.Context, c Config) {
+func Run(ctx context.Context, c Config) Ending {
 	r := &run{Config: c, tee: newTee(c.Journal), links: newBoard(c.Guard)}
 	r.Notify = func(u Update) {
 		if u.At == 0 {
@@ -83,6 +83,16 @@ func Run(ctx context.Context, c Config) {
 		r.failure("the machine was suspended for %v during the run: its times mean nothing", now-asleep)
 	}
 	r.settle()
+	if over(c.Guard.Done()) {
+		r.guardLost()
+	}
+	return r.ending
+}
+
+// Ending is what the journal of a trial has of its end.
+type Ending struct {
+	Stopped bool // it was stopped, or failed, before its time
+	Lost    bool // its guard ended, or fell silent
 }
 
 // run is one trial on its way.
@@ -92,6 +102,7 @@ type run struct {
 	links  *board // every link's address
 	system targets.System
 	origin int64 // the load's second 0
+	ending Ending
 }
 
 // emit stamps an event that has no instant of its own.

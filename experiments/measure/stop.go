@@ -23,12 +23,19 @@ func (s *Stop) Error() string { return s.By + ": " + s.Reason }
 
 var guardGone = &Stop{By: "guard", Reason: "the guard process ended during the run; its links were reopened clean", Err: true}
 
+// guardLost records, once, that the guard ended.
+func (r *run) guardLost() {
+	if !r.ending.Lost {
+		_ = r.stopped(guardGone)
+	}
+}
+
 func abortStop(a guard.Abort) *Stop {
 	return &Stop{By: a.By, Reason: a.Reason, At: a.At, Err: a.Err}
 }
 
-// stopOf reads a Stop out of a context's cause.
-func stopOf(cause error) *Stop {
+// StopOf reads a Stop out of a context's cause.
+func StopOf(cause error) *Stop {
 	if s, ok := errors.AsType[*Stop](cause); ok {
 		return s
 	}
@@ -40,7 +47,9 @@ func stopOf(cause error) *Stop {
 
 // stopped records why the run ended early.
 func (r *run) stopped(cause error) *Stop {
-	s := stopOf(cause)
+	s := StopOf(cause)
+	r.ending.Stopped = true
+	r.ending.Lost = r.ending.Lost || s.By == guardGone.By && s.Err
 	switch {
 	case s.told:
 	case s.Err:

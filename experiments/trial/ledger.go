@@ -141,7 +141,7 @@ func (o *outcome) liftOf(f experiments.Fault) lift {
 	out.by = l.LiftedBy
 	fates := fatesOf(o.account, f.ID)
 	if len(fates) == 0 {
-		return out
+		return o.unmeant(out, l)
 	}
 	out.asked = true
 	told := joinFates(fates)
@@ -163,7 +163,26 @@ func (o *outcome) liftOf(f experiments.Fault) lift {
 		out.why = told.why
 	}
 	if !out.gone && !l.Unverified && told.gone {
-		out.gone, out.verified, out.verifier = true, told.verified, told.by
+		out.gone, out.verified, out.verifier = true, told.verified, told.verifier
+	}
+	return out
+}
+
+// unmeant is the end of a fault of which the ledger has nothing. The intent
+// comes first, so that a ledger which was brought to its end without one says
+// that nothing was done. What the run has seen applied in spite of that is gone
+// if all processes are.
+func (o *outcome) unmeant(out lift, l expect.Life) lift {
+	a := o.account
+	switch {
+	case out.gone || l.Unverified:
+	case l.Applied == 0 && (a.Ended != 0 || a.Gone != 0):
+		out.asked = false
+	case a.Gone != 0:
+		out.gone, out.verified, out.verifier = true, a.Gone, guard.ByRecover
+		if out.lifted == 0 {
+			out.lifted, out.by = a.Gone, guard.ByRecover
+		}
 	}
 	return out
 }
@@ -183,6 +202,9 @@ func joinFates(fates []guard.Fate) lift {
 		out.lifted, out.verified = max(out.lifted, f.Undone), max(out.verified, f.Verified)
 		if f.By != "" && (out.by == "" || f.By != guard.ByGuard) {
 			out.by = f.By
+		}
+		if f.Seen != "" && (out.verifier == "" || f.Seen != guard.ByGuard) {
+			out.verifier = f.Seen
 		}
 		if out.why == "" {
 			out.why = f.Why
@@ -217,6 +239,8 @@ func (o *outcome) told(l lift) string {
 	switch {
 	case !l.gone:
 		text += ", not verified"
+	case l.by != guard.ByRecover && l.verifier == guard.ByRecover:
+		text += ", and found gone with its processes by `firedrill recover`"
 	case l.by == "" && l.verifier == guard.ByGuard:
 		text += ", verified by the guard"
 	case l.by != guard.ByRecover:

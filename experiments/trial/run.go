@@ -45,10 +45,11 @@ func Run(ctx context.Context, p *experiments.Plan, o Options) (verdict.Verdict, 
 		return verdict.Verdict{}, err
 	}
 	for i := 1; i <= max(1, p.Trials); i++ {
-		if err := one(ctx, p.Trial(i), i, o); err != nil {
+		stopped, err := one(ctx, p.Trial(i), i, o)
+		if err != nil {
 			return verdict.Verdict{}, err
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && stopped { // an order that this trial was too far to hear is heard, and recorded, by the next
 			break
 		}
 	}
@@ -94,15 +95,16 @@ func prepare(p *experiments.Plan, o Options) error {
 	return nil
 }
 
-// one is one trial: guard, journal, measurement, and the guard's end.
-func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error) {
+// one is one trial: guard, journal, measurement, and the guard's end. It says
+// whether its journal has why it was stopped.
+func one(ctx context.Context, p *experiments.Plan, i int, o Options) (stopped bool, err error) {
 	before := runtime.NumGoroutine()
 	g, err := guard.Start(context.WithoutCancel(ctx), guard.Options{
 		RunID: o.ID, RunDir: o.Dir, StateDir: o.StateDir, Linger: o.Linger,
 		MaxFault: p.Limits.Fault.D(), Sabotage: o.Sabotage,
 	})
 	if err != nil {
-		return err // it says that the guard was to start
+		return false, err // it says that the guard was to start
 	}
 	closed := false
 	end := func() error {
@@ -118,27 +120,30 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (err error)
 
 	path := JournalPath(o.Dir, i)
 	if err = os.Mkdir(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make the trial's folder: %w", err)
+		return false, fmt.Errorf("make the trial's folder: %w", err)
 	}
 	open := runtime.NumGoroutine()
 	w, err := store.Create(path)
 	if err != nil {
-		return fmt.Errorf("start the journal: %w", err)
+		return false, fmt.Errorf("start the journal: %w", err)
 	}
 	before += runtime.NumGoroutine() - open // the journal's own stay to the last
 	for node, text := range map[string]string{NoteStarted: time.Now().UTC().Format(time.RFC3339), NoteVersion: o.Version, NotePlan: planNote(p, i)} {
 		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
-	measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
+	ending := measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
 	gone := journal.Event{Kind: journal.Clean, Outcome: journal.OK, Text: "the guard has ended and with it every link"}
 	if err := end(); err != nil {
 		gone.Outcome, gone.Data = journal.Fail, []byte(err.Error())
+	}
+	if g.Lost() && !ending.Lost {
+		w.Emit(journal.Event{Kind: journal.Failure, At: clock.Now(), Node: guard.ByGuard, Text: "the guard process ended before the run had closed"})
 	}
 	gone.At = clock.Now()
 	w.Emit(gone)
 	w.Emit(measure.Settled(before))
 	if err := w.Close(); err != nil {
-		return fmt.Errorf("the journal: %w", err)
+		return ending.Stopped, fmt.Errorf("the journal: %w", err)
 	}
-	return nil
+	return ending.Stopped, nil
 }

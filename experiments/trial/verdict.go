@@ -202,10 +202,14 @@ func mergeReplays(trials []verdict.Replay) verdict.Replay {
 	return out
 }
 
-// replays are the trials' replays.
+// replays are the trials' replays. One that was stopped before it had decided
+// anything has nothing to replay, unless it is the first.
 func replays(trials []*outcome) []verdict.Replay {
 	out := make([]verdict.Replay, 0, len(trials))
-	for _, t := range trials {
+	for i, t := range trials {
+		if i > 0 && t.replay.Cores == 0 && t.line.Gate == nil && len(t.line.Aborts) > 0 {
+			continue
+		}
 		out = append(out, t.replay)
 	}
 	return out

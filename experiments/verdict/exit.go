@@ -60,6 +60,40 @@ func Explain(code int) string {
 	return meanings[code]
 }
 
+// Meaning says in words why a verdict has its exit code.
+func Meaning(v Verdict) string {
+	if v.Exit != ExitFail || v.Expected != Fail {
+		return Explain(v.Exit)
+	}
+	switch v.Verdict {
+	case Pass:
+		return "the failure that the file expects was not shown: it passed"
+	case Inconclusive:
+		return "the failure that the file expects was not shown: not enough evidence to say"
+	case Invalid:
+		return "the failure that the file expects was not shown: nothing was injected"
+	}
+	return "it failed, but not as the file expects"
+}
+
+// MergedMeaning says in words why several verdicts together have an exit code.
+func MergedMeaning(exit int, all []Verdict) string {
+	meaning := ""
+	for _, v := range all {
+		switch {
+		case v.Exit != exit:
+		case meaning == "":
+			meaning = Meaning(v)
+		case meaning != Meaning(v):
+			return Explain(exit)
+		}
+	}
+	if meaning == "" {
+		return Explain(exit)
+	}
+	return meaning
+}
+
 var meanings = map[int]string{
 	ExitPass:         "every expectation held, or failed exactly as the file expects",
 	ExitFail:         "an expectation was broken, or one that was expected to break was not",

@@ -8,6 +8,8 @@ import (
 // Account is what a ledger says of one guard's time: of one trial.
 type Account struct {
 	Since  int64 // when the guard began
+	Ended  int64 // when it ended in order; 0: it did not
+	Gone   int64 // when Recover found all processes of the run gone; 0: it has not looked
 	Fates  []Fate
 	Aborts []Abort
 	Liar   bool // it was told to lie, so that its word about undos is none
@@ -25,6 +27,7 @@ type Fate struct {
 	Undone   int64
 	Verified int64
 	By       string // who undid it
+	Seen     string // who found it clean
 	Why      string // why it was undone unasked
 }
 
@@ -57,13 +60,20 @@ func Accounts(entries []Entry) ([]Account, error) {
 		if err := all[len(all)-1].add(e); err != nil {
 			return nil, fmt.Errorf("ledger: line %d: %w", n+1, err)
 		}
+		if e.Kind == lineVerified && e.Text == whyProcessesGone { // whichever guard's they were
+			for i := range all {
+				all[i].gone(e.At)
+			}
+		}
 	}
 	return all, nil
 }
 
 func (a *Account) add(e Entry) error {
 	switch e.Kind {
-	case lineLink, lineEnd:
+	case lineLink:
+	case lineEnd:
+		a.Ended = e.At
 	case lineIntent:
 		f := Fate{Fault: e.Fault, Intent: e.At}
 		if e.Act != nil {
@@ -81,10 +91,8 @@ func (a *Account) add(e Entry) error {
 		}
 		f.undone(e)
 	case lineVerified:
-		for i := range a.Fates {
-			if f := &a.Fates[i]; f.Undone != 0 && f.Verified == 0 && f.By == ByGuard {
-				f.Verified = e.At
-			}
+		if e.Text == "" {
+			a.verified(ByGuard, e.At, func(f *Fate) bool { return f.By == ByGuard })
 		}
 	case lineAbort:
 		a.abort(e)
@@ -92,6 +100,21 @@ func (a *Account) add(e Entry) error {
 		return fmt.Errorf("%q is no kind of line", e.Kind)
 	}
 	return nil
+}
+
+// verified notes that somebody found those acts clean that had been undone.
+func (a *Account) verified(by string, at int64, which func(*Fate) bool) {
+	for i := range a.Fates {
+		if f := &a.Fates[i]; f.Undone != 0 && f.Verified == 0 && which(f) {
+			f.Verified, f.Seen = at, by
+		}
+	}
+}
+
+// gone notes that the processes in which all acts lived were found gone.
+func (a *Account) gone(at int64) {
+	a.Gone = at
+	a.verified(ByRecover, at, func(*Fate) bool { return true })
 }
 
 // standing is the act of that id which nothing has undone yet.
@@ -108,7 +131,7 @@ func (f *Fate) undone(e Entry) {
 	switch {
 	case e.Kind != lineVoid:
 	case e.Text == whyProcessesGone: // its own look at the lock is the check
-		f.By, f.Why, f.Verified = ByRecover, e.Text, e.At
+		f.By, f.Why, f.Verified, f.Seen = ByRecover, e.Text, e.At, ByRecover
 	case e.Text == whyGuardGone: // whether the nodes were restored is for the harness to see
 		f.By, f.Why = ByTakeover, e.Text
 	}

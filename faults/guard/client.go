@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -38,6 +37,7 @@ type Client struct {
 	starved  string // what the last answer to a feed said
 	closing  bool
 	local    *fabric.Fabric // ours, after a takeover
+	ledger   *ledger        // the guard's, after its end; held until Close
 	waited   error          // how the guard ended
 }
 
@@ -237,7 +237,7 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 	_, err := c.request(ctx, message{Op: opClose})
 	if errors.Is(err, ErrGone) {
-		err = nil // told by Aborted
+		err = nil // told by Aborted, or below
 	}
 	_ = c.wire.conn.Close() // the guard ends when it sees this
 	select {
@@ -251,19 +251,24 @@ func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	local, waited := c.local, c.waited
 	c.mu.Unlock()
-	if local != nil {
-		return errors.Join(err, local.Close())
+	switch {
+	case local != nil:
+		err = errors.Join(err, local.Close())
+	case waited != nil:
+		err = errors.Join(err, c.diedClosing(waited))
 	}
-	if waited != nil && err == nil {
-		err = failedStart(ctx, c.o, waited)
-	}
-	if info, e := os.Stat(logPath(c.o.RunDir)); e == nil && info.Size() == 0 {
-		err = errors.Join(err, os.Remove(logPath(c.o.RunDir)))
-	}
-	if err != nil {
+	if err = errors.Join(err, c.leave(), removeEmptyLog(c.o.RunDir)); err != nil {
 		return fmt.Errorf("close the guard: %w", err)
 	}
 	return nil
+}
+
+// Lost says whether the guard ended before Close asked for it. Of a Client that
+// is closed it is the last word.
+func (c *Client) Lost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.local != nil
 }
 
 func (c *Client) openNames() []string {

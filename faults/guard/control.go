@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -116,6 +117,21 @@ func listenPrivate(dir, path string) (net.Listener, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	return listener, nil
+}
+
+// removeSocket takes away the control socket of a run whose guard is dead.
+func removeSocket(runID string) error {
+	var errs []error
+	for _, dir := range controlDirs() {
+		path := filepath.Join(dir, runID+socketSuffix)
+		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSocket == 0 || answers(path) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("control socket: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func answers(path string) bool {

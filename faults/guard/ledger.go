@@ -27,7 +27,7 @@ const (
 	lineDone     = "done"     // the act is done
 	lineUndone   = "undone"   // the undo is done
 	lineVoid     = "void"     // what it was done to is gone, which is clean
-	lineVerified = "verified" // all links were found clean
+	lineVerified = "verified" // all links were found clean; with a text, by Recover: all processes are gone
 	lineAbort    = "abort"    // everything was lifted unasked
 	lineEnd      = "end"      // the guard ended in order
 )

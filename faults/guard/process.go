@@ -159,6 +159,14 @@ func spawn(o Options, token string) (*exec.Cmd, net.Conn, error) {
 
 func logPath(runDir string) string { return filepath.Join(runDir, "guard.log") }
 
+// removeEmptyLog removes the log of a guard that had nothing to say.
+func removeEmptyLog(runDir string) error {
+	if info, err := os.Stat(logPath(runDir)); err != nil || info.Size() > 0 {
+		return nil
+	}
+	return os.Remove(logPath(runDir))
+}
+
 // socketPair makes the private channel; neither end is inherited by accident.
 func socketPair() (ours, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()

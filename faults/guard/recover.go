@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -103,11 +104,48 @@ func recoverRun(runID, runDir string) (Recovered, error) {
 		return r, err
 	}
 	mended, err := ledger.void(runDir, whyProcessesGone)
+	unseen := []string(nil)
+	if err == nil {
+		unseen, err = ledger.gone(runDir)
+	}
+	mended = append(mended, unseen...)
 	r.Mended = mended
 	if r.Text = "nothing stood"; len(mended) > 0 {
 		r.Text = "gone with its processes: " + strings.Join(mended, ", ")
 	}
-	return r, errors.Join(err, ledger.close())
+	return r, errors.Join(err, removeSocket(runID), removeEmptyLog(runDir), ledger.close())
+}
+
+// gone writes, as evidence, that the processes of a run are gone, unless its
+// last guard ended in order and left nothing unseen. It names the acts that
+// were undone and that nobody had found clean. A ledger that is no witness is
+// left as it is.
+func (l *ledger) gone(runDir string) ([]string, error) {
+	content, err := os.ReadFile(filepath.Join(runDir, LedgerFile))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := ReadLedger(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := Accounts(entries)
+	if err != nil || len(accounts) == 0 {
+		return nil, nil //nolint:nilerr // its lines are no evidence, nor would one more be
+	}
+	var unseen []string
+	for _, a := range accounts {
+		for _, f := range a.Fates {
+			if f.Verified == 0 {
+				unseen = append(unseen, strings.TrimSpace(f.Kind+" "+f.Fault))
+			}
+		}
+	}
+	last := accounts[len(accounts)-1]
+	if len(unseen) == 0 && (last.Ended != 0 || last.Gone != 0) {
+		return nil, nil
+	}
+	return unseen, l.append(Entry{Kind: lineVerified, Text: whyProcessesGone})
 }
 
 // void closes every intent that nothing undid, mending a torn last line first.

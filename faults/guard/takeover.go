@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,7 @@ func (c *Client) wait() {
 		a.Reason = fmt.Sprintf("the guard process ended (%v), and not all could be restored: %v", err, failed)
 	}
 	c.tell(a)
-	if err := c.closeLedger(a); err != nil {
+	if err := c.inherit(a); err != nil {
 		c.tell(Abort{By: "ledger", Reason: err.Error(), At: now, Lifted: a.Lifted, Err: true})
 	}
 }
@@ -103,18 +104,51 @@ func reopen(f *fabric.Fabric, l Link) error {
 	}
 }
 
-// closeLedger writes the end that the guard could not write.
-func (c *Client) closeLedger(a Abort) error {
+// diedClosing writes the end of a guard that was asked to end and did so
+// otherwise, and says how it ended.
+func (c *Client) diedClosing(how error) error {
+	now := clock.Now()
+	why := fmt.Errorf("the guard process ended while the run closed (%w)", how)
+	if log, err := os.ReadFile(logPath(c.o.RunDir)); err == nil && len(log) > 0 {
+		why = fmt.Errorf("%w: %s", why, strings.TrimPrefix(strings.TrimSpace(string(log)), "guard: "))
+	}
+	return errors.Join(why, c.inherit(Abort{By: "guard", Reason: why.Error(), At: now, Lifted: now, Err: true}))
+}
+
+// inherit writes what the guard could not write, and removes its socket. The
+// ledger stays locked: until Close this process answers for what was done, and
+// if it dies before, Recover is to look.
+func (c *Client) inherit(a Abort) error {
+	gone := removeSocket(c.o.RunID)
 	l, err := openLedger(c.o.RunDir)
 	if err != nil {
-		return err
+		return errors.Join(err, gone)
 	}
+	c.mu.Lock()
+	c.ledger = l
+	c.mu.Unlock()
 	_, err = l.void(c.o.RunDir, whyGuardGone)
 	if err == nil {
 		err = l.append(Entry{Kind: lineAbort, Abort: &a})
 	}
-	if err == nil {
+	return errors.Join(err, gone)
+}
+
+// leave ends an inherited ledger. One that could not be written is left for Recover.
+func (c *Client) leave() error {
+	c.mu.Lock()
+	l := c.ledger
+	c.ledger = nil
+	c.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	var err error
+	if l.err == nil {
 		err = os.Remove(filepath.Join(c.o.StateDir, "ledgers", c.o.RunID))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // its guard came as far as that
 	}
 	return errors.Join(err, l.close())
 }

@@ -197,7 +197,7 @@ func facts(v verdict.Verdict) []fact {
 	add("version", v.Version)
 	add("plan", shortHash(v.PlanHash))
 	add("labels", strings.Join(v.Labels, ", "))
-	add("exit code", fmt.Sprintf("%d: %s", v.Exit, verdict.Explain(v.Exit)))
+	add("exit code", fmt.Sprintf("%d: %s", v.Exit, verdict.Meaning(v)))
 	return out
 }
 

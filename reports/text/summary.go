@@ -231,5 +231,5 @@ func (p *printer) ending(v verdict.Verdict) {
 	if v.Report != "" {
 		p.line("report %s", sentence(v.Report))
 	}
-	p.line("exit %d: %s", v.Exit, verdict.Explain(v.Exit))
+	p.line("exit %d: %s", v.Exit, verdict.Meaning(v))
 }
