@@ -29,8 +29,8 @@ func TestAStopBetweenTwoFilesIsAborted(t *testing.T) {
 			if sig.Ignored(c.signal) {
 				t.Skipf("%s is ignored here, as under nohup, and a run honours that", c.signal)
 			}
-			state, one := t.TempDir(), file(t, short)
-			p := start(t, state, append(c.args, one, one, "--report", "junit="+state+"/all.xml")...)
+			state := t.TempDir() // a gate takes the same file once
+			p := start(t, state, append(c.args, file(t, short), file(t, short), "--report", "junit="+state+"/all.xml")...)
 			p.await(t, "in all: ") // the first is over but for its closing
 			if err := p.cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
