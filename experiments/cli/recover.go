@@ -34,7 +34,7 @@ func recoverCommand(a *app) *cobra.Command {
 func printRecovered(w io.Writer, found []guard.Recovered) int {
 	n := 0
 	for _, r := range found {
-		if r.Live || len(r.Mended) == 0 {
+		if !r.Orphaned && (r.Live || len(r.Mended) == 0) {
 			continue
 		}
 		n++

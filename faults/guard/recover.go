@@ -8,16 +8,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Recovered is what Recover found of one run.
 type Recovered struct {
-	RunID  string   `json:"runID"`
-	RunDir string   `json:"runDir"`
-	Live   bool     `json:"live"`           // a live run's ledger: left alone
-	Mended []string `json:"mended"`         // faults that stood, and are gone
-	Text   string   `json:"text,omitempty"` // a sentence
+	RunID    string   `json:"runID"`
+	RunDir   string   `json:"runDir"`
+	Live     bool     `json:"live"`               // a live run's ledger: left alone
+	Orphaned bool     `json:"orphaned,omitempty"` // live, but without its guard
+	Mended   []string `json:"mended"`             // faults that stood, and are gone
+	Text     string   `json:"text,omitempty"`     // a sentence
 }
 
 // Recover goes through the list of runs in stateDir (empty: DefaultStateDir)
@@ -103,6 +105,10 @@ func recoverRun(runID, runDir string) (Recovered, error) {
 	if err != nil {
 		return r, err
 	}
+	if pid := harnessOf(path); pid != 0 {
+		r.Live, r.Orphaned, r.Text = true, true, fmt.Sprintf("its guard has ended, but process %d, which started it, is still there and mends that itself: left alone; if it is stuck, end it and recover again", pid)
+		return r, ledger.close()
+	}
 	mended, err := ledger.void(runDir, whyProcessesGone)
 	unseen := []string(nil)
 	if err == nil {
@@ -114,6 +120,26 @@ func recoverRun(runID, runDir string) (Recovered, error) {
 		r.Text = "gone with its processes: " + strings.Join(mended, ", ")
 	}
 	return r, errors.Join(err, removeSocket(runID), removeEmptyLog(runDir), ledger.close())
+}
+
+// harnessOf is the process that started the last guard of a ledger, if it runs
+// and is another than this one; else 0. Between its guard's end and its taking
+// the ledger over, the lock is free, and yet its processes are not gone.
+func harnessOf(path string) int {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	entries, _ := ReadLedger(bytes.NewReader(content)) // what can be read
+	for _, e := range slices.Backward(entries) {
+		if e.Kind == lineRun {
+			if e.Boot == bootID() && e.Harness > 1 && e.Harness != os.Getpid() && alive(e.Harness, e.At) {
+				return e.Harness
+			}
+			return 0
+		}
+	}
+	return 0
 }
 
 // gone writes, as evidence, that the processes of a run are gone, unless its

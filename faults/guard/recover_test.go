@@ -32,3 +32,33 @@ func TestATakeoverThatWasCutShortIsSeenByRecover(t *testing.T) {
 		g.Expect(left).NotTo(BeAnExistingFile())
 	}
 }
+
+// Between the guard's end and the harness's taking over nobody holds the
+// ledger, and yet the run is not gone: a harness that stands still shows it.
+func TestRecoverLeavesARunToItsHarness(t *testing.T) {
+	g := NewWithT(t)
+	c := startHarness(t, echo(t))
+	c.ask(t, "apply latency")
+	g.Expect(syscall.Kill(c.Process.Pid, syscall.SIGSTOP)).To(Succeed())
+	t.Cleanup(func() { _ = syscall.Kill(c.Process.Pid, syscall.SIGCONT) })
+	g.Eventually(func() string { return state(t, c.Process.Pid) }).Should(Equal("T"))
+	before := ledger(t, c.o)
+	g.Expect(syscall.Kill(c.guard, syscall.SIGKILL)).To(Succeed())
+	g.Eventually(func() string { return state(t, c.guard) }).Should(Equal("Z"))
+	ours := func() guard.Recovered {
+		all, err := guard.Recover(t.Context(), "")
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, r := range all {
+			if r.RunID == c.o.RunID {
+				return r
+			}
+		}
+		return guard.Recovered{}
+	}
+	g.Expect(ours()).To(And(HaveField("Live", true), HaveField("Orphaned", true), HaveField("Mended", BeEmpty()), HaveField("Text", ContainSubstring("end it and recover again"))))
+	g.Expect(ledger(t, c.o)).To(Equal(before), "nothing is written into it")
+
+	g.Expect(c.Process.Kill()).To(Succeed())
+	g.Eventually(func() string { return state(t, c.Process.Pid) }).Should(Equal("Z"), "it has ended and is not waited for")
+	g.Expect(ours()).To(And(HaveField("Live", false), HaveField("Mended", ConsistOf("latency latency"))))
+}
