@@ -30,7 +30,7 @@ const tries = 3
 // TestLibrary measures the shipped experiments: those labelled fast, unless
 // -ginkgo.label-filter says otherwise.
 func TestLibrary(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	suite, reporter := ginkgo.GinkgoConfiguration()
 	if suite.LabelFilter == "" {
 		suite.LabelFilter = "fast"

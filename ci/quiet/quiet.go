@@ -35,6 +35,17 @@ func Lock(t testing.TB) {
 	settled(t)
 }
 
+// Timed is Lock for a test that judges whole runs by their verdicts. Under the
+// race detector the test is skipped: a run that takes ten times the processor
+// time cannot keep up, and says so.
+func Timed(t testing.TB) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("whole runs are judged, so not under the race detector: they could not keep up")
+	}
+	Lock(t)
+}
+
 // Share keeps timed tests away while this one loads the machine. Those that
 // share run beside each other.
 func Share(t testing.TB) {

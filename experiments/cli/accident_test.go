@@ -17,7 +17,7 @@ import (
 // A harness that was stopped and goes on says so, whatever it then finds
 // overdue: it is no failure of the system. Its guard has lifted meanwhile.
 func TestAHarnessThatStoodStillSaysSo(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	text := long + "abort_when:\n  - success_rate: {below: 80%, for: 500ms}\n"
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, text))
@@ -49,7 +49,7 @@ func TestAHarnessThatStoodStillSaysSo(t *testing.T) {
 
 // A run that was killed is judged by what its guard wrote.
 func TestAKilledRunIsJudgedByItsLedger(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, long))
 	p.await(t, "proved")
@@ -72,7 +72,7 @@ func TestAKilledRunIsJudgedByItsLedger(t *testing.T) {
 // When the guard is killed, the run takes over: its fault is lifted and seen
 // to be gone, and nothing of the takeover is left.
 func TestAKilledGuardLeavesNoRiddle(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, long))
 	p.await(t, "proved")
@@ -105,7 +105,7 @@ func TestAKilledGuardLeavesNoRiddle(t *testing.T) {
 // The id of a run of several files stands for all of them; judge names no
 // report, and a folder that was moved names its own place.
 func TestWhatIsLeftOfRunsTellsTheTruth(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state, one := t.TempDir(), file(t, short)
 	if code, out, errs := call(t, state, "run", one, one); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
@@ -169,7 +169,7 @@ func TestWhatIsLeftOfRunsTellsTheTruth(t *testing.T) {
 // out about the system, neither to abort for nor at the gate. Its fault is
 // lifted all the same, whether it wakes again or not.
 func TestAGuardThatStoodStillIsNoFindingAboutTheSystem(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	nervous := long + "abort_when:\n  - success_rate: {below: 80%, for: 200ms}\n"
 	twin := strings.Replace(nervous, "seed:", "expected: fail\nbecause: expect.0\nseed:", 1)
 	for name, c := range map[string]struct{ at, text string }{

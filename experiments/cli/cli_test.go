@@ -105,6 +105,7 @@ func (p *program) await(t *testing.T, text string) {
 		case <-p.heard:
 		case <-p.closed:
 			if !strings.Contains(p.errors(), text) {
+				_ = p.cmd.Wait() // then its output is whole
 				t.Fatalf("it ended without %q:\n%s\n%s", text, p.errors(), p.out.String())
 			}
 		case <-limit:

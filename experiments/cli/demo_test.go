@@ -21,7 +21,7 @@ func TestTheDemonstrationShowsWhatItSays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures for some 45 s")
 	}
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	began := time.Now()
 	code, out, errs := call(t, state, "run", "-o", "json")

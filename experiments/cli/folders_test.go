@@ -15,7 +15,7 @@ import (
 
 // A state folder may have any name, and be given as seen from the working folder.
 func TestAStateFolderOfAnyName(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for _, name := range []string{"relative", filepath.Join("..", "a b", "ünï – 日本 'q' $HOME %s")} {
 		t.Run(name, func(t *testing.T) {
 			work := filepath.Join(t.TempDir(), "work")
@@ -113,7 +113,7 @@ func (n nobody) call(t *testing.T, args ...string) (code int, out, errs string) 
 // that may not be read is a wrong path, and says why.
 func TestSomebodyElsesRun(t *testing.T) {
 	n := newNobody(t, short)
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := filepath.Join(filepath.Dir(n.home), "roots")
 	if code, out, errs := call(t, t.TempDir(), "run", n.experiment, "--state-dir", state); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
@@ -174,7 +174,7 @@ func TestAStateFolderThatMayNotBeWritten(t *testing.T) {
 // and seen to be gone, no process is left, and the run is an error.
 func TestARunFolderThatIsTakenAway(t *testing.T) {
 	n := newNobody(t, strings.NewReplacer("fault: 600ms", "fault: 1500ms", "for: 500ms", "for: 1400ms").Replace(short))
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for name, take := range map[string]func(dir string) error{
 		"read-only": func(dir string) error { return os.Chmod(dir, 0o500) },
 		"hidden":    func(dir string) error { return os.Chmod(dir, 0) },

@@ -28,7 +28,7 @@ expect:
 `
 
 func TestAFaultLiftedUnderAnotherIsVerifiedOnceItCanBeSeen(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	code, out, errs := call(t, state, "run", file(t, overlapping))
 	v := only(t, state)
@@ -42,7 +42,7 @@ func TestAFaultLiftedUnderAnotherIsVerifiedOnceItCanBeSeen(t *testing.T) {
 }
 
 func TestAStopLiftsFaultsThatShareANode(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, strings.NewReplacer("3600ms", "30s", "3500ms", "30s", "500ms}\nexpect", "20s}\nexpect").Replace(overlapping)))
 	p.await(t, "kill on api-1 proved")

@@ -76,7 +76,7 @@ expect:
 // that is tested. Whoever finds out, the run is an error that says why, what
 // was injected is lifted and seen to be gone, and no process is left.
 func TestAWantOfTheMachineIsAnErrorAndLeavesNothing(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	files, ports := "too many open files", "cannot assign requested address"
 	for _, c := range []struct {
 		name, of, n string

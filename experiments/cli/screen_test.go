@@ -12,7 +12,7 @@ import (
 // Without a terminal each trial has its heading, and each phase a line when it
 // begins and one with its own counts when it ends.
 func TestPlainProgressTellsTheCountsOfEachPhase(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	code, out, errs := call(t, t.TempDir(), "run", file(t, short), "--trials", "2")
 	if code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", code, errs, out)

@@ -53,7 +53,7 @@ func liftedInTime(t *testing.T, v verdict.Verdict) {
 }
 
 func TestASignalLiftsEverythingAndIsReported(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			if sig.Ignored(signal) {
@@ -71,7 +71,7 @@ func TestASignalLiftsEverythingAndIsReported(t *testing.T) {
 }
 
 func TestASignalDuringBringUpInjectsNothing(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, long))
 	p.await(t, "bring-up")
@@ -87,7 +87,7 @@ func TestASignalDuringBringUpInjectsNothing(t *testing.T) {
 }
 
 func TestTheSecondSignalLeavesAtOnce(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, long))
 	p.await(t, "proved")
@@ -103,7 +103,7 @@ func TestTheSecondSignalLeavesAtOnce(t *testing.T) {
 }
 
 func TestAbortStopsARunFromElsewhere(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, long))
 	p.await(t, "proved")
@@ -125,7 +125,7 @@ func TestAbortStopsARunFromElsewhere(t *testing.T) {
 }
 
 func TestAConditionStopsTheRun(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	text := strings.Replace(long, "retry: {attempts: 2}", "retry: {attempts: 1}", 1) + "abort_when:\n  - success_rate: {below: 80%, for: 500ms}\n"
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, text))
@@ -134,7 +134,7 @@ func TestAConditionStopsTheRun(t *testing.T) {
 
 // A full disk is an error, said so, and leaves nothing active.
 func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	disk := smallDisk(t)
 	p := start(t, disk, "run", file(t, long))
 	began := time.Now()
@@ -162,7 +162,7 @@ func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
 
 // The verdict as JSON is there too when the folder could not take it.
 func TestAFullDiskIsAVerdictAsJSON(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	code, out, errs := call(t, smallDisk(t), "run", file(t, long), "-o", "json")
 	var v verdict.Verdict
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
@@ -176,7 +176,7 @@ func TestAFullDiskIsAVerdictAsJSON(t *testing.T) {
 // What lives in a run's process can only be lifted there. While that stands
 // still an abort names what it left, and does not say that all is well.
 func TestAbortNamesWhatItCouldNotLift(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, strings.Replace(long, `{on: "balancer->api-1", reset: {}`, `{on: api-1, hang: {}`, 1)))
 	p.await(t, "proved")
@@ -198,7 +198,7 @@ func TestAbortNamesWhatItCouldNotLift(t *testing.T) {
 
 // Nobody reads what the program prints: the second signal needs no reader.
 func TestTheSecondSignalWaitsForNoReader(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func shell(t *testing.T, state, script string, args ...string) (code int, out, e
 // Whoever reads the output may leave; the run goes on to its end, its report
 // and its exit code.
 func TestAReaderThatLeavesEndsThePrintingOnly(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestARunWhoseSummaryIsLostIsAnError(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
 	}
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	code, _, errs := shell(t, state, `"$0" run "$1" >/dev/full`, file(t, short))
 	if code != verdict.ExitError || !strings.Contains(errs, "standard output") {
@@ -120,7 +120,7 @@ func TestARunWhoseSummaryIsLostIsAnError(t *testing.T) {
 }
 
 func TestTheSummaryBeginsWithItself(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	p := start(t, t.TempDir(), "run", file(t, short), "--watch", "off")
 	code := p.wait(t)
 	if first, _ := bufio.NewReader(&p.out).ReadString('\n'); code != 0 || !strings.HasPrefix(first, "EXPECTATIONS") {

@@ -16,7 +16,7 @@ import (
 // An order to stop that comes between two files, the first of which passed,
 // makes the whole aborted. The file that was not begun is told with the rest.
 func TestAStopBetweenTwoFilesIsAborted(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		args   []string
@@ -57,7 +57,7 @@ func TestAStopBetweenTwoFilesIsAborted(t *testing.T) {
 
 // The same between two trials: the first was too far to hear it.
 func TestAStopBetweenTwoTrialsIsAborted(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	p := start(t, state, "run", file(t, short), "--trials", "3")
 	p.await(t, "in all: ")
@@ -73,7 +73,7 @@ func TestAStopBetweenTwoTrialsIsAborted(t *testing.T) {
 // What the exit code holds against a run is in its headline: a report that
 // could not be written leaves no pass above an exit code of 4.
 func TestAReportThatCannotBeWrittenIsNoPass(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("there is no /dev/full here")
 	}
@@ -89,7 +89,7 @@ func TestAReportThatCannotBeWrittenIsNoPass(t *testing.T) {
 
 // The same where it is the run's own page, of one of two.
 func TestAPageThatCannotBeWrittenIsNoPass(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state, one := t.TempDir(), file(t, short)
 	p := start(t, state, "run", one, one, "-o", "json")
 	p.await(t, "proved")

@@ -90,7 +90,7 @@ func TestAllErrorsOfAllFilesAreToldAtOnce(t *testing.T) {
 // What runs but may surprise is told on standard error with its place, before
 // anything runs, and changes neither the exit code nor what is printed as JSON.
 func TestWarningsComeFirstWithTheirPlaces(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	text := strings.NewReplacer(`reset: {}, at: 0s, for: 500ms`, `stall: {}, at: 0s, for: 300ms`, "during: fault, min: 99%", "during: all, min: 0%").Replace(short)
 	name := file(t, text)
 	wants := []string{name + ":12:53: warning: a stall of 300ms cannot be proved", "make it at least 400ms", name + ":14:5: warning: this bound cannot be broken"}
@@ -114,7 +114,7 @@ func TestWarningsComeFirstWithTheirPlaces(t *testing.T) {
 
 // One object on standard output and nothing else; the same as verdict.json.
 func TestJSONIsAloneOnStandardOutput(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	code, out, errs := call(t, state, "run", file(t, short), "-o", "json")
 	var printed verdict.Verdict
@@ -132,7 +132,7 @@ func TestJSONIsAloneOnStandardOutput(t *testing.T) {
 
 // The same run folder serves judge, replay and report.
 func TestAFolderIsEnough(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	if code, out, errs := call(t, state, "run", file(t, short)); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
@@ -205,7 +205,7 @@ func changed(t *testing.T, name string, f func()) {
 }
 
 func TestTwoRunsAtOnceAreIndependent(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	states := [2]string{t.TempDir()}
 	states[1] = states[0]
 	text := strings.Replace(short, "rate: 400/s", "rate: 200/s", 1)
@@ -230,7 +230,7 @@ func TestTwoRunsAtOnceAreIndependent(t *testing.T) {
 // One run of two is killed outright, and recovered: the other goes on under its
 // fault, until a person stops that one alone.
 func TestTheEndOfOneRunLeavesTheOtherAlone(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	state := t.TempDir()
 	name := file(t, strings.NewReplacer("rate: 400/s", "rate: 200/s", "baseline: 500ms", "baseline: 1s", "recovery: 1200ms", "recovery: 2s").Replace(long))
 	killed, other := start(t, state, "run", name), start(t, state, "run", name)
@@ -265,7 +265,7 @@ func TestTheEndOfOneRunLeavesTheOtherAlone(t *testing.T) {
 }
 
 func TestTheGateChoosesByLabel(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	dir, state := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"a.yaml": short + "labels: [fast]\n", "b.yaml": strings.Replace(short, "name: short", "name: other", 1) + "labels: [long]\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

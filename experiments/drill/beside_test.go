@@ -37,7 +37,7 @@ expect:
 `
 
 func TestAFaultIsNotProvedByWhatAnotherShows(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	v := run(t, prepare(t, pairs), guard.Sabotage{})
 	if v.Exit != verdict.ExitInconclusive || !strings.Contains(v.Reason, "stood at the same place") {
 		t.Errorf("exit %d: %s", v.Exit, v.Reason)

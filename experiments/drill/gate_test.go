@@ -47,7 +47,7 @@ func entries(t *testing.T, v verdict.Verdict) []guard.Entry {
 // A system that is sick before the fault gets none: by the guard's own record,
 // no act was even intended.
 func TestASickBaselineIsNotInjected(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	v := run(t, prepare(t, sick), guard.Sabotage{})
 	if v.Verdict != verdict.Invalid || v.Exit != verdict.ExitInvalid {
 		t.Fatalf("%s, exit %d: %s", v.Verdict, v.Exit, v.Reason)

@@ -14,7 +14,7 @@ import (
 // A run that outlasts its limit is aborted in mid-fault, and leaves nothing
 // behind. The limit is set past validation, which refuses one that is bound to pass.
 func TestTheRunsLimitAbortsAndLifts(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	d := prepare(t, fmt.Sprintf(small, every["stall"]))
 	d.Plan.Limits.Duration = units.Duration(1050 * time.Millisecond) // 350 ms into the fault
 	var err error

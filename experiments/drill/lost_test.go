@@ -24,7 +24,7 @@ import (
 // A guard that is lost is an error at every instant, however late: what it
 // held is clean, but it was not the guard that said so.
 func TestALostGuardIsAnErrorToTheLast(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	embedded := drill.Targets["embedded"]
 	defer func() { drill.Targets["embedded"] = embedded }()
 	for _, when := range []string{"when the load is over", "when all is counted", "when the system goes down"} {

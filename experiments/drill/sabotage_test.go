@@ -72,7 +72,7 @@ func run(t *testing.T, d *drill.Drill, s guard.Sabotage) verdict.Verdict {
 
 // An honest fault of each kind is proved and verified.
 func TestEveryFaultIsProvedAndVerified(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for kind, fault := range every {
 		t.Run(kind, func(t *testing.T) {
 			v := run(t, prepare(t, fmt.Sprintf(small, fault)), guard.Sabotage{})
@@ -95,7 +95,7 @@ func TestEveryFaultIsProvedAndVerified(t *testing.T) {
 // An injector that reports success and does nothing is found out: the run is
 // never a pass.
 func TestAFaultNotSeenAtTheWireIsInconclusive(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for kind, fault := range every {
 		t.Run(kind, func(t *testing.T) {
 			v := run(t, prepare(t, fmt.Sprintf(small, fault)), guard.Sabotage{Apply: true})
@@ -111,7 +111,7 @@ func TestAFaultNotSeenAtTheWireIsInconclusive(t *testing.T) {
 
 // An undo that reports success and does nothing is found out: exit 6.
 func TestALiftNotSeenAtTheWireIsExitSix(t *testing.T) {
-	quiet.Lock(t)
+	quiet.Timed(t)
 	for kind, fault := range every {
 		t.Run(kind, func(t *testing.T) {
 			v := run(t, prepare(t, fmt.Sprintf(small, fault)), guard.Sabotage{Undo: true})
