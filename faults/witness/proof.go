@@ -14,11 +14,13 @@ const (
 	controls = 3
 	// controlTimeout bounds one of them.
 	controlTimeout = time.Second
-	// silenceFactor is how many times the control's slowest answer silence must last.
+	// silenceFactor is how many times the control's slowest answer silence must
+	// last, or the excess of a single exchange.
 	silenceFactor = 20
-	// clearDelay is the excess over the control from which one slow exchange
-	// proves a delay; a smaller one, and silence, must show in faults.Repeats in a row.
-	clearDelay = 20 * time.Millisecond
+	// clearDelay is the least excess over the control from which one slow exchange
+	// proves a delay; a smaller one, and silence, must show in faults.Repeats in
+	// a row: a machine that is held up is late by less, or was so in the control.
+	clearDelay = 100 * time.Millisecond
 )
 
 // Control is what a place looked like before the fault.
@@ -106,7 +108,7 @@ func (p *Proof) addDelayed(o Observation, control string, others time.Duration) 
 	if others > 0 {
 		control += fmt.Sprintf(", and other faults at the same place add up to %s", round(others))
 	}
-	return fmt.Sprintf("an answer took %s; %s", round(took), control), others == 0 && excess >= clearDelay || p.slow >= faults.Repeats
+	return fmt.Sprintf("an answer took %s; %s", round(took), control), others == 0 && excess >= max(clearDelay, silenceFactor*p.Control.Slowest) || p.slow >= faults.Repeats
 }
 
 // Clean says whether an observation shows the fault gone: an answer, and no

@@ -108,9 +108,9 @@ func TestFaultsDoWhatTheyClaim(t *testing.T) {
 	}
 }
 
-// silences is how many more silent exchanges than one a fault needs to be proved.
+// silences is how many more silent or slow exchanges than one a fault needs to be proved.
 func silences(f faults.OnLink) int {
-	if f.Effect().Fresh == faults.Hang {
+	if f.Effect().Fresh == faults.Hang || !f.Effect().Delay.IsZero() {
 		return 2
 	}
 	return 0
@@ -327,5 +327,29 @@ func TestWhatAnotherFaultExplainsProvesNothing(t *testing.T) {
 	slow := witness.Proof{Effect: hang, Control: witness.Control{Slowest: ms}}
 	if alone, beside := slow.Timeout(), slow.Timeout(lag(time.Second)); beside != alone+time.Second {
 		t.Errorf("an observation waits %v, and %v beside a delay of a second", alone, beside)
+	}
+}
+
+// One slow answer may be a machine that was held up: only one that is slow
+// beyond that, measured by the control, proves a delay by itself.
+func TestOneSlowAnswerProvesOnlyALargeDelay(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		control, delay, took time.Duration
+		proved               bool
+	}{
+		{28 * ms, 30 * ms, 70 * ms, false},
+		{ms, 60 * ms, 61 * ms, false},
+		{ms, 120 * ms, 121 * ms, true},
+		{28 * ms, 200 * ms, 230 * ms, false},
+		{28 * ms, 800 * ms, 830 * ms, true},
+	} {
+		proof := witness.Proof{
+			Effect:  faults.Latency{Delay: units.Fixed(units.Duration(c.delay))}.Effect(),
+			Control: witness.Control{Slowest: c.control},
+		}
+		if _, proved := proof.Add(witness.Observation{Outcome: witness.Answered, Status: 200, FirstByte: c.took}); proved != c.proved {
+			t.Errorf("a delay of %v that shows as %v beside a control of %v: proved %v", c.delay, c.took, c.control, proved)
+		}
 	}
 }
