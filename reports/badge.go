@@ -70,6 +70,11 @@ func BadgeOfWord(w verdict.Word) Badge {
 	return Badge{Symbol: "?", Text: Visible(string(w), 40), Tone: Unsure}
 }
 
+// Reason is why an experiment came to its verdict, without what its badge says already.
+func Reason(v verdict.Verdict) string {
+	return strings.TrimPrefix(v.Reason, BadgeOf(v).Text+": ")
+}
+
 // BadgeOfRow is the badge of a row: one that failed because the file says so is told apart.
 func BadgeOfRow(v verdict.Verdict, row verdict.Row) Badge {
 	return badgeOf(row.Result, ExpectedFailure(v, row))

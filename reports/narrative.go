@@ -70,7 +70,7 @@ func (n *narrator) add(e journal.Event, seconds func(int64) float64) {
 			n.say(at, MomentStop, "Closing check failed: %s", e.Text)
 		}
 	case journal.Note:
-		if e.Text != n.v.Started && e.Text != n.v.Version { // both stand at the top of every report
+		if e.Node == "" { // with one it is a fact: the start and the version, which stand at the top, or the plan's hash
 			n.say(at, MomentNote, "%s", e.Text)
 		}
 	}

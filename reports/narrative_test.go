@@ -77,7 +77,8 @@ func TestWhatWentWrongIsTold(t *testing.T) {
 
 func TestTheGateIsToldOnce(t *testing.T) {
 	events := []journal.Event{
-		{Kind: journal.Note, At: 1, Text: "2031-05-04T10:20:30Z"}, // the start, which is at the top of the report
+		{Kind: journal.Note, At: 1, Node: "plan", Text: "22cd10295e4e 1"},
+		{Kind: journal.Note, At: 1, Node: "started", Text: "2031-05-04T10:20:30Z"}, // the start, which is at the top of the report
 		{Kind: journal.Gate, At: 2, Outcome: journal.OK, Text: "the steady state holds (4 requests still open are left out)"},
 		{Kind: journal.Gate, At: 3, Outcome: journal.Fail, Text: "success_rate 91 %"},
 	}

@@ -20,7 +20,7 @@ const (
 	Abort           // the run was stopped: Text why, Node by whom
 	Failure         // the harness or its environment failed: Text
 	Clean           // an item of the closing check: Text what, Outcome
-	Note            // a sentence for the reader: Text
+	Note            // a sentence for the reader: Text; with a Node, a fact of that name and none
 	CoreInput       // one input of a core: Node is the core, Seq, Data its encoding
 	CoreOutput      // the output to the same Seq: Data its encoding
 	CoreConfig      // the configuration of a core, before its first input: Node, Data, Seed in Seq

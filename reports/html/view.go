@@ -119,6 +119,7 @@ func tally(all []reports.Report) string {
 func newExperiment(id string, raw reports.Report) (experimentView, error) {
 	r := reports.VisibleCopy(raw)
 	v := r.Verdict
+	v.Reason = reports.Reason(v)
 	e := experimentView{
 		ID: id, R: r, V: v,
 		Name:        reports.Visible(raw.Verdict.Name, titleLength),

@@ -221,7 +221,7 @@ func (p *printer) ending(v verdict.Verdict) {
 	b := reports.BadgeOf(v)
 	p.line("")
 	p.line("%s  %s", p.paint(colours[b.Tone]+";"+bold, b.Symbol+" "+strings.ToUpper(b.Text)), name(v.Name))
-	p.block(2, "", sentence(v.Reason))
+	p.block(2, "", sentence(reports.Reason(v)))
 	if b.Tone == reports.Known {
 		p.block(2, dim, b.Note)
 	}

@@ -26,7 +26,7 @@ func DeadDatabase(seed uint64) Run {
 		SchemaVersion: verdict.SchemaVersion, Name: "retries-multiply", Labels: []string{"demo", "retries"},
 		Why:     "Three services that each try three times turn one request into 27 attempts on a dead database.",
 		Verdict: verdict.Fail, Expected: verdict.Fail, ExpectedMet: true, Because: []string{"expect.0"},
-		Reason:   "Amplification on orders->database was 27 where at most 1.5 is allowed, which is what this file is there to show.",
+		Reason:   "fail, as expected: amplification on orders->database was 27 where at most 1.5 is allowed, which is what this file is there to show.",
 		PlanHash: "77aa01ce52b0", Seed: seed, Target: "embedded", RunDir: "/runs/2031-05-04-retries multiply", Report: "/runs/2031-05-04-retries multiply/report.html",
 		Version: "0.1.0", Started: "2031-05-04T10:20:44Z", Origin: origin, Duration: seconds,
 		Expectations: []verdict.Row{
