@@ -132,6 +132,7 @@ func one(ctx context.Context, p *experiments.Plan, i int, o Options) (stopped bo
 		w.Emit(journal.Event{Kind: journal.Note, At: clock.Now(), Node: node, Text: text})
 	}
 	ending := measure.Run(ctx, measure.Config{Plan: p, Journal: w, Guard: g, Target: o.Target, Notify: o.Notify})
+	w.Flush() // the guard's end takes the run off the list: whoever is killed then leaves what was seen
 	gone := journal.Event{Kind: journal.Clean, Outcome: journal.OK, Text: "the guard has ended and with it every link"}
 	if err := end(); err != nil {
 		gone.Outcome, gone.Data = journal.Fail, []byte(err.Error())

@@ -48,6 +48,7 @@ type Writer struct {
 	failed  chan struct{}
 
 	kick    chan struct{} // the filling batch is half full
+	flush   chan chan struct{} // who waits for all to be written
 	stop    chan struct{}
 	done    chan struct{}
 	stopped sync.Once
@@ -95,7 +96,7 @@ func start(f file, flush time.Duration) (*Writer, error) {
 	w := &Writer{
 		file: f, encoder: journal.NewEncoder(), zstd: z,
 		failed: make(chan struct{}), kick: make(chan struct{}, 1),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		flush: make(chan chan struct{}), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	w.room.L = &w.mu
 	w.filling.events = make([]journal.Event, 0, gathered)
@@ -149,6 +150,17 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
+// Flush returns when what was emitted before is in the file, so that it
+// outlives this process, or when nothing more can be written: see Err.
+func (w *Writer) Flush() {
+	written := make(chan struct{})
+	select {
+	case w.flush <- written:
+		<-written
+	case <-w.done:
+	}
+}
+
 // Close writes what is left and the end mark, and closes the file. It returns
 // the first failure since Create. Closing twice is harmless.
 func (w *Writer) Close() error {
@@ -171,6 +183,9 @@ func (w *Writer) run(flush time.Duration) {
 			w.drain(false)
 		case <-tick.C:
 			w.drain(true)
+		case written := <-w.flush:
+			w.drain(true)
+			close(written)
 		case <-w.stop:
 			w.finish()
 			return
