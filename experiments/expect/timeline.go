@@ -82,6 +82,7 @@ type Timeline struct {
 // check is what a host's checks were like.
 type check struct {
 	lateness int64 // largest start − due in the run, in ns
+	refusal  int64 // largest end − due of those that were refused or reset, in ns
 	longest  int64 // longest answer in the baseline, in ns
 }
 
@@ -205,6 +206,9 @@ func (t *Timeline) addProbe(e journal.Event) {
 	if e.Due != 0 && e.Sent > e.Due {
 		c.lateness = max(c.lateness, e.Sent-e.Due)
 	}
+	if e.Due != 0 && (e.Cause == journal.Refused || e.Cause == journal.Reset) {
+		c.refusal = max(c.refusal, e.At-e.Due)
+	}
 	if e.Outcome == journal.OK && e.Sent != 0 && t.phaseAt(e.Sent) == Baseline {
 		c.longest = max(c.longest, e.At-e.Sent)
 	}
@@ -271,6 +275,16 @@ func (t *Timeline) phase(name string) (from, until int64, ok bool) {
 func (t *Timeline) Lateness(host string) float64 {
 	if c := t.checks[host]; c != nil {
 		return seconds(c.lateness)
+	}
+	return 0
+}
+
+// RefusalLateness is the largest delay of a refused or reset check's end after
+// its due instant, in seconds. A prediction takes such a check to end at once,
+// which it does unless the machine holds up its caller.
+func (t *Timeline) RefusalLateness(host string) float64 {
+	if c := t.checks[host]; c != nil {
+		return seconds(c.refusal)
 	}
 	return 0
 }

@@ -60,6 +60,9 @@ func (o *outcome) prediction(r expect.Row) (p *expect.Prediction, why string) {
 		return p, ""
 	}
 	p.Lateness = o.line.Lateness(r.Of[0])
+	if r.Measure == "detection_time" {
+		p.Lateness = max(p.Lateness, o.line.RefusalLateness(r.Of[0]))
+	}
 	if r.Measure == "recovery_time" {
 		if p.Answer, ok = o.line.LongestCheck(r.Of[0]); !ok {
 			return p, fmt.Sprintf("no check of %s was answered in the baseline, so its prediction lacks a term", r.Of[0])

@@ -93,6 +93,9 @@ var scenes = []scene{
 
 	{"nothing predicted", []edit{planned(func(p *experiments.Plan) { p.Predictions = nil })}, verdict.Inconclusive, 2, "nothing was predicted"},
 	{"checks late", []edit{change(func(e journal.Event) bool { return e.Kind == journal.Probe && e.Link == "balancer-1->cart-2" }, func(e *journal.Event) { e.Sent = e.Due + 40*ms })}, verdict.Inconclusive, 2, "too late to compare"},
+	{"refusals late", []edit{change(func(e journal.Event) bool {
+		return e.Kind == journal.Probe && e.Link == "balancer-1->cart-2" && e.Outcome != journal.OK
+	}, func(e *journal.Event) { e.Cause = journal.Refused })}, verdict.Inconclusive, 2, "too late to compare"},
 	{"no check in the baseline", []edit{without(func(e journal.Event) bool { return e.Kind == journal.Probe && e.At < at(phaseFault) })}, verdict.Inconclusive, 2, "lacks a term"},
 
 	{"failed as expected", []edit{bound("expect.0", expect.Bound{Max: num(.5)}), expectFail("expect.0")}, verdict.Fail, 0, verdict.AsExpected + ": "},

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"firedrill/experiments"
 	"firedrill/experiments/expect"
 	"firedrill/experiments/verdict"
+	"firedrill/faults/guard"
 )
 
 // Of judges a plan's trials from their journals alone. It needs one source for
@@ -57,6 +59,9 @@ func judge(p *experiments.Plan, sources []Source, l ledger) verdict.Verdict {
 		v.Reason = trialsText(trials, decides)
 	}
 	settle(&v, trials, unverified)
+	if !unverified && len(v.Standing) > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s has %s as never undone, though the journal saw it gone: it is cut or damaged", guard.LedgerFile, strings.Join(v.Standing, ", ")))
+	}
 	return v
 }
 
