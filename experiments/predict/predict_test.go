@@ -128,81 +128,6 @@ func TestHealthCheckTimingTable(t *testing.T) {
 	}
 }
 
-// A hang lets go of the check that is open when it ends; a host that refused has none.
-func TestTheLeastRecoveryCountsAnOpenCheck(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		fault faults.Fault
-		rise  int
-		low   float64
-	}{
-		{"hang", &faults.HangNode{}, 2, .1},
-		{"hang, three good checks", &faults.HangNode{}, 3, .3},
-		{"hang, one good check", &faults.HangNode{}, 1, 0},
-		{"kill", &faults.Kill{}, 2, .2},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e, err := predict.New(pool(4, 400, health(.2, .1, 3, c.rise), c.fault, 60000*ms)).Predict(row("recovery_time", "cart-2"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "least", e.Low, c.low)
-			near(t, "worst", e.High, float64(c.rise)*.2)
-			if e.Value < e.Low || e.Value > e.High {
-				t.Errorf("mean %g outside [%g, %g]", e.Value, e.Low, e.High)
-			}
-		})
-	}
-}
-
-// Checks are walked through from lifts all over an interval, and the mean of
-// their return is what is predicted after a hang.
-func TestTheMeanRecoveryCountsAnOpenCheck(t *testing.T) {
-	const steps = 100_000
-	walked := func(timeout float64, rise int) (mean float64) {
-		const interval = .2
-		for i := range steps {
-			age := (float64(i) + .5) / steps * interval // of the last check at the lift
-			good, at := 0, 0.0
-			if age < timeout {
-				good = 1
-			}
-			for next := interval - age; good < rise; next += interval {
-				good, at = good+1, next
-			}
-			mean += at / steps
-		}
-		return mean
-	}
-	for _, c := range []struct {
-		timeout float64
-		rise    int
-	}{{.1, 1}, {.1, 2}, {.1, 3}, {.05, 2}, {.2, 1}, {.2, 2}, {.2, 4}} {
-		h := health(.2, c.timeout, 3, c.rise)
-		for name, want := range map[string]struct {
-			fault faults.Fault
-			mean  float64
-		}{
-			"hang":    {&faults.HangNode{}, walked(c.timeout, c.rise)},
-			"stall":   {&faults.Stall{}, walked(c.timeout, c.rise)},
-			"kill":    {&faults.Kill{}, walked(0, c.rise)},
-			"latency": {&faults.Latency{Delay: units.Fixed(300 * ms)}, walked(0, c.rise)},
-		} {
-			e, err := predict.New(pool(4, 400, h, want.fault, 60000*ms)).Predict(row("recovery_time", "cart-2"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if math.Abs(e.Value-want.mean) > 1e-6 { // the walk has steps
-				t.Errorf("%s, timeout %g, rise %d: mean %g, want %g", name, c.timeout, c.rise, e.Value, want.mean)
-			}
-			near(t, "worst", e.High, float64(c.rise)*.2)
-			if says := strings.Contains(e.Because, "open at the lift"); says != (name == "hang" || name == "stall") {
-				t.Errorf("%s: the derivation: %s", name, e.Because)
-			}
-		}
-	}
-}
-
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
@@ -232,52 +157,6 @@ func TestRetryLayers(t *testing.T) {
 	e, err := predict.New(chain(3, &faults.RefuseDials{})).Predict(row("retry_amplification", "app-1->api-1"))
 	if err != nil || e.High != 3 {
 		t.Errorf("the first link of the chain: %g, %v, want 3", e.High, err)
-	}
-}
-
-// Users due within one chain of tries before the lift may make one try only.
-func TestTheLeastAmplificationCountsTheLastChain(t *testing.T) {
-	mark := func(event string, plus units.Duration) *expect.Mark { return &expect.Mark{Event: event, Plus: plus} }
-	// Four services of 2 ms work and two waits of 50 ms at the last call: 9 of those and 26 · 2 ms of work.
-	waits := func(p *experiments.Plan) *experiments.Plan {
-		for i := range p.Topology.Nodes {
-			for j := range p.Topology.Nodes[i].Service.Calls {
-				if c := &p.Topology.Nodes[i].Service.Calls[j]; c.To == "database" {
-					c.Policy.Backoff = balance.Backoff{Base: 50 * ms, Cap: 50 * ms, Jitter: "none"}
-				}
-			}
-		}
-		return p
-	}
-	p := waits(chain(3, &faults.RefuseDials{}))
-	const chainMs = 9*100 + 9*2 + 3*2 + 2 // tries of orders · its waits, and the work above each: orders, api, app
-	for _, c := range []struct {
-		name   string
-		window expect.Window
-		late   float64 // ms of its end
-		length float64 // ms
-	}{
-		{"the fault", expect.Window{}, chainMs, 4000},
-		{"the fault by name", expect.Window{During: expect.Faulting}, chainMs, 4000},
-		{"well before the lift", expect.Window{From: mark("applied", 500*ms), Over: 1000 * ms}, 0, 1000},
-		{"a little into it", expect.Window{From: mark("applied", 2000*ms), Over: 2000*ms - (chainMs-100)*ms}, 100, 2000 - chainMs + 100},
-		{"until the lift", expect.Window{From: mark("applied", 2000*ms), Until: mark("lifted", 0)}, chainMs, 2000},
-		{"all of it", expect.Window{From: mark("applied", 3900*ms), Until: mark("lifted", 0)}, 100, 100},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := row("retry_amplification", "orders-1->database-1")
-			r.Window = c.window
-			e, err := predict.New(p).Predict(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "value", e.Value, 27)
-			near(t, "high", e.High, 27)
-			near(t, "low", e.Low, 27-26*c.late/c.length)
-			if says := strings.Contains(e.Because, "make only 1"); says != (c.late > 0) {
-				t.Errorf("the derivation: %s", e.Because)
-			}
-		})
 	}
 }
 
