@@ -12,28 +12,53 @@ import (
 	"firedrill/targets"
 )
 
+// mostCounted is how many arrivals are drawn in all to count the evidence of
+// the trials, so that a file is judged in a moment: 100 trials of 20,000
+// requests. The trial that exceeds it is the last to be counted.
+const mostCounted = MaxRequests
+
 // evidence refuses rows that could never be judged: fewer requests are planned
-// in their window than the least evidence, or fewer checks than `fall`.
+// in their window than the least evidence, in any one trial, or fewer checks than `fall`.
 func (c *compiler) evidence() {
-	p := c.plan
-	arrivals := p.schedule()
-	if len(arrivals) == 0 {
-		c.idle()
-		return
+	p, counted := c.plan, 0
+	for i := 1; i <= min(max(1, p.Trials), MaxTrials) && counted <= mostCounted; i++ {
+		t := p.timed(i)
+		arrivals := t.schedule()
+		if len(arrivals) == 0 {
+			c.plan = p
+			c.idle()
+			return
+		}
+		counted += len(arrivals)
+		where := ""
+		if p.Trials > 1 {
+			where = fmt.Sprintf(" in trial %d", i)
+		}
+		t.Trials = 1 // its shift is already in its faults
+		c.plan = t
+		c.enoughRequests(arrivals, where)
 	}
+	c.plan = p
+	for _, r := range p.Expect {
+		c.enoughChecks(r)
+	}
+}
+
+// enoughRequests counts the arrivals of one trial for every row.
+func (c *compiler) enoughRequests(arrivals []Arrival, trial string) {
+	p := c.plan
 	ph := p.Phases
 	from, until := p.course().LastThird()
 	third := fixed(units.Duration(from), units.Duration(until))
 	for _, r := range p.SteadyState {
-		c.enough(arrivals, r, fixed(ph.Warmup, ph.Warmup+ph.Baseline), "the baseline", "phases.baseline")
+		c.enough(arrivals, r, fixed(ph.Warmup, ph.Warmup+ph.Baseline), "the baseline", "phases.baseline", trial)
 		if ph.Recovery > 0 {
-			c.enough(arrivals, r, third, "the last third of recovery", "phases.recovery")
+			c.enough(arrivals, r, third, "the last third of recovery", "phases.recovery", trial)
 		}
 	}
 	for _, r := range p.Expect {
 		where, phase := c.whereOf(r)
-		c.enough(arrivals, r, c.widest(r), where, phase)
-		c.enoughChecks(r)
+		c.enough(arrivals, r, c.widest(r), where, phase, trial)
 	}
 }
 
@@ -49,7 +74,7 @@ func (c *compiler) idle() {
 }
 
 // enough compares the planned requests of a window with the row's least evidence.
-func (c *compiler) enough(arrivals []Arrival, r expect.Row, w frame, where, phase string) {
+func (c *compiler) enough(arrivals []Arrival, r expect.Row, w frame, where, phase, trial string) {
 	d := expect.Catalog[r.Measure]
 	if !d.Requests || c.told(r.ID) || c.doubtful("phases") || c.doubtful("load") || c.told("faults") {
 		return
@@ -80,7 +105,7 @@ func (c *compiler) enough(arrivals []Arrival, r expect.Row, w frame, where, phas
 		}
 		hint = fmt.Sprintf("lengthen %s to about %s, or raise the rate", c.lengthOf(r, phase), units.Duration(math.Ceil(need/1e8)*1e8))
 	}
-	c.report(document.Join(r.ID, r.Measure), fmt.Sprintf("%s over %s "+seen+" its least evidence is %d", r.Measure, where, n, r.MinSamples), hint)
+	c.report(document.Join(r.ID, r.Measure), fmt.Sprintf("%s over %s%s "+seen+" its least evidence is %d", r.Measure, where, trial, n, r.MinSamples), hint)
 }
 
 // lengthOf names what makes a row's window longer: with faults, a window of the

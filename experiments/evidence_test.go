@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,6 +58,36 @@ expect: [{success_rate: {min: 99%%, during: recovery, min_samples: 1000}}]
 	compiled(t, fmt.Sprintf(file, "1s"), "over recovery would see only 975 planned requests if it begins 25ms late, and its least evidence is 1000")
 	compiled(t, fmt.Sprintf(file, "1010ms"), "only 985 planned requests if it begins 15ms late")
 	compiled(t, fmt.Sprintf(file, "1100ms"), "")
+}
+
+// Every trial has arrivals of its own, and each must suffice.
+func TestEveryTrialNeedsItsLeastEvidence(t *testing.T) {
+	const file = `name: edge
+why: the least evidence of trials
+seed: %d
+trials: %d
+topology:
+  lb: {kind: balancer, health: {path: /healthz, interval: 200ms, timeout: 200ms, fall: 1, rise: 2}, to: web}
+  web: {kind: service, replicas: 3, work: {constant: 1ms}}
+load: {to: lb, rate: 400/s, timeout: 200ms}
+phases: {warmup: 300ms, baseline: 500ms, fault: 800ms, recovery: %s}
+steady_state: [{success_rate: {min: 99%%}}]
+faults: [{on: web-2, hang: {}, at: 0s, for: 700ms}]
+expect: [{detection_time: {of: web-2, max: 400ms}}]
+`
+	short := func(seed uint64, trials int) string { return fmt.Sprintf(file, seed, trials, "900ms") }
+	compiled(t, short(77, 1), "")
+	compiled(t, short(77, 4), "")
+	compiled(t, short(77, 8), "success_rate over the last third of recovery in trial 5 would see 86 planned requests, its least evidence is 100")
+	compiled(t, fmt.Sprintf(file, 77, 8, "1500ms"), "")
+	e, err := experiments.Decode("edge.yaml", []byte(short(77, 8)), nil)
+	if err == nil {
+		_, err = experiments.Compile(e, experiments.Options{})
+	}
+	var problems experiments.Problems
+	if !errors.As(err, &problems) || len(problems) != 1 {
+		t.Errorf("a row is told once, not in every trial: %v", err)
+	}
 }
 
 // compiled compiles a file, which has the problem that is wanted or none.

@@ -9,39 +9,76 @@ import (
 	"firedrill/experiments/journal"
 )
 
-// attempts is the mean number of tries of one request at a link: all tries
-// begun in the window ÷ the first ones among them.
+// attempts is the mean number of tries that one request makes at a link: all
+// tries begun in the window ÷ the requests that made them. A request is a call
+// of the link's caller: one user may make several, each with tries from 1 up.
+// One that began before the window shows there by later tries alone.
 type attempts struct {
 	setup      Setup
 	links      []string
-	all, first int
+	from       int64            // the earliest try
+	all, first int              // tries, and the first ones among them
+	seen       idSet            // users with a try in the window
+	begun      map[uint64]int64 // those whose earliest try is a later one, and when it was
 }
 
-func newAttempts(r Row, s Setup) Fold { return &attempts{setup: s, links: r.Of} }
+func newAttempts(r Row, s Setup) Fold {
+	return &attempts{setup: s, links: r.Of, from: math.MaxInt64, seen: idSet{}, begun: map[uint64]int64{}}
+}
 
 func (a *attempts) Add(e journal.Event) {
 	if e.Kind != journal.Attempt || e.Request == 0 || !a.setup.Span.Holds(e.At) || !slices.Contains(a.links, e.Link) {
 		return
 	}
 	a.all++
-	if e.Try <= 1 {
+	a.from = min(a.from, e.At)
+	at, begun := a.begun[e.Request]
+	switch {
+	case e.Try <= 1:
 		a.first++
+		if begun && e.At <= at { // tries side by side: the first one ended later
+			delete(a.begun, e.Request)
+		}
+	case begun:
+		a.begun[e.Request] = min(at, e.At)
+	case !a.seen.has(e.Request):
+		a.begun[e.Request] = e.At
 	}
+	a.seen.add(e.Request)
 }
 
+// merge puts a slice before or after another: a call that goes on in the later
+// one did not begin before both.
 func (a *attempts) merge(other tally) {
-	if b, ok := other.(*attempts); ok {
-		a.all, a.first = a.all+b.all, a.first+b.first
+	b, ok := other.(*attempts)
+	if !ok {
+		return
 	}
+	for id, at := range a.begun {
+		if when, both := b.begun[id]; both {
+			a.begun[id] = min(at, when)
+		} else if b.seen.has(id) && b.from < a.from {
+			delete(a.begun, id)
+		}
+	}
+	for id, at := range b.begun {
+		if !a.seen.has(id) || b.from < a.from {
+			a.begun[id] = at
+		}
+	}
+	a.seen.join(b.seen)
+	a.from = min(a.from, b.from)
+	a.all, a.first = a.all+b.all, a.first+b.first
 }
 
 func (a *attempts) Measured() Measured {
-	m := Measured{Quantity: census(0, a.first, Mean), Unopened: a.setup.Span.Unopened, Window: a.setup.Span}
-	if a.first > 0 {
-		m.Quantity = census(float64(a.all)/float64(a.first), a.first, Mean)
+	n := a.first + len(a.begun)
+	m := Measured{Quantity: census(0, n, Mean), Unopened: a.setup.Span.Unopened, Window: a.setup.Span}
+	if n > 0 {
+		m.Quantity = census(float64(a.all)/float64(n), n, Mean)
 	}
 	if m.Cut = a.setup.Span.missing(a.setup.Scope.Timeout); m.Cut != "" {
-		m.Could = &Reach{1, math.Inf(1)} // each request has a first try, and any number more
+		m.Could = &Reach{1, math.Inf(1)} // each request has a try, and any number more
 	}
 	return m
 }
@@ -141,4 +178,18 @@ func (s idSet) add(id uint64) {
 func (s idSet) has(id uint64) bool {
 	page := s[id>>12]
 	return page != nil && page[id>>6&63]&(1<<(id&63)) != 0
+}
+
+// join adds all of another set.
+func (s idSet) join(other idSet) {
+	for i, page := range other {
+		mine := s[i]
+		if mine == nil {
+			mine = new([64]uint64)
+			s[i] = mine
+		}
+		for k, bits := range page {
+			mine[k] |= bits
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package expect_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,5 +55,79 @@ func TestAmplificationNeedsTriesAtItsLink(t *testing.T) {
 				t.Errorf("%s: %s", j.Result, j.Reason)
 			}
 		})
+	}
+}
+
+// tried are tries of calls at a link, 10 ms apart: one slice of numbers for each request.
+func tried(from int64, calls ...[]uint16) []journal.Event {
+	var out []journal.Event
+	for i, numbers := range calls {
+		for k, n := range numbers {
+			out = append(out, journal.Event{Kind: journal.Attempt, At: (from + int64(k)*10) * ms, Request: uint64(i + 1), Try: n, Link: "lb-1->api-1"})
+		}
+	}
+	return out
+}
+
+// A call that began before the window counts there with the tries it makes in
+// it, so that the mean never exceeds what a caller is allowed.
+func TestAttemptsCountTheCallsThatHaveATryInTheWindow(t *testing.T) {
+	whole := [][]uint16{{1, 2}, {1, 2}, {1, 2}}
+	for _, c := range []struct {
+		name  string
+		from  int64
+		calls [][]uint16
+		value float64
+		n     int
+	}{
+		{"whole calls", 2100, whole, 2, 3},
+		{"the first tries before the window", 2001, whole, 1, 3},
+		{"some of them", 2100, append(whole, []uint16{2}), 7. / 4, 4},
+		{"a call after one that had begun", 2100, [][]uint16{{2, 3, 1, 2, 3}}, 2.5, 2},
+		{"two calls of one user", 2100, [][]uint16{{1, 2, 3, 1, 2, 3}}, 3, 2},
+		{"the last tries after the window", 3991, whole, 1, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := fold(t, expect.Row{Measure: "attempts", Of: []string{"lb-1->api-1"}}, scope(), aRun(tried(c.from, c.calls...)...))
+			if m.N != c.n || m.Value != c.value {
+				t.Errorf("%g over %d, want %g over %d", m.Value, m.N, c.value, c.n)
+			}
+		})
+	}
+}
+
+// Of two tries side by side the second may end, and be written, before the first.
+func TestAttemptsWrittenInAnotherOrder(t *testing.T) {
+	events := tried(2100, []uint16{1, 2, 3}, []uint16{1, 2})
+	slices.Reverse(events)
+	m := fold(t, expect.Row{Measure: "attempts", Of: []string{"lb-1->api-1"}}, scope(), aRun(events...))
+	if m.N != 2 || m.Value != 2.5 {
+		t.Errorf("%g over %d, want 2.5 over 2", m.Value, m.N)
+	}
+}
+
+// A call cut in two by the slices of a watch or of the recovery is one call.
+func TestAttemptsPutTogetherFromSlices(t *testing.T) {
+	var calls [][]uint16
+	for range 120 {
+		calls = append(calls, []uint16{1, 2, 1, 2})
+	}
+	row := expect.Row{ID: "steady_state.0", Measure: "attempts", Of: []string{"lb-1->api-1"}, Bound: expect.Bound{Min: p(2)}}
+	w, ok := expect.NewWatch(row, scope(), 2000*ms, 500*ms)
+	if !ok {
+		t.Fatal("not watched")
+	}
+	live := append(tried(2100, calls...), request(1, 2100, 390, journal.OK))
+	for _, e := range live {
+		w.Add(e)
+	}
+	if met, why := w.Met(2500 * ms); !met {
+		t.Errorf("the watch does not see 2 tries each: %s", why)
+	}
+	sc := scope()
+	sc.Steady = []expect.Row{row}
+	m := fold(t, expect.Row{Measure: "recovery_time"}, sc, aRun(tried(4100, calls...)...))
+	if m.Absent != "" {
+		t.Errorf("the recovery does not see 2 tries each: %s", m.Absent)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Fold gathers one measure from the events of a run, in memory that does not
-// grow with the run's length (one bit a request for retry_amplification).
+// grow with the run's length (one bit a request for retry_amplification and attempts).
 type Fold interface {
 	// Add takes one event; events of other kinds and outside the window are passed over.
 	Add(e journal.Event)

@@ -12,8 +12,10 @@ import (
 // Gate judges the steady state on the baseline while a run goes on. It is
 // used by one goroutine.
 type Gate struct {
-	rows  []Row
-	folds []Fold
+	rows        []Row
+	folds       []Fold
+	baseline    Span
+	ended, well int // requests of the baseline; those answered well
 }
 
 // Check is one judged steady-state row.
@@ -38,11 +40,18 @@ func NewGate(rows []Row, sc Scope, from int64) *Gate {
 		}
 		g.folds = append(g.folds, f)
 	}
+	g.baseline = baseline
 	return g
 }
 
 // Add takes one event.
 func (g *Gate) Add(e journal.Event) {
+	if e.Kind == journal.Request && g.baseline.HoldsRequest(e.Due, e.At) {
+		g.ended++
+		if e.Outcome == journal.OK {
+			g.well++
+		}
+	}
 	for _, f := range g.folds {
 		if f != nil {
 			f.Add(e)
@@ -53,9 +62,17 @@ func (g *Gate) Add(e journal.Event) {
 // Judge says whether every row passes on what has finished (a request that is
 // overdue has finished: it failed). Open is how many of the baseline's
 // requests are left out because they still run. A gate without its least
-// evidence does not hold, nor does one without rows.
+// evidence does not hold, nor does one without rows; nor one, whatever its rows
+// ask, when no request was answered well.
 func (g *Gate) Judge(open int) (held bool, reason string, checks []Check) {
 	var broken []string
+	switch {
+	case g.well > 0:
+	case g.ended > 0:
+		broken = append(broken, fmt.Sprintf("not one of the %d requests of the baseline was answered well", g.ended))
+	default: // decisions and tries may still satisfy every row
+		broken = append(broken, "no request of the baseline was answered well")
+	}
 	for i, r := range g.rows {
 		c := Check{Row: r}
 		if f := g.folds[i]; f != nil {

@@ -34,6 +34,11 @@ func TestGate(t *testing.T) {
 		{"slow", steady(), requests(200, 1000, 200, journal.OK), 0, false, "latency: "},
 		{"too little", steady(), good[:99], 0, false, "at least 100"},
 		{"nothing", steady(), nil, 0, false, "no requests"},
+		{"fast, and none answered", steady()[1:], requests(200, 1000, 5, journal.Fail), 3, false, "not one of the 200 requests of the baseline was answered well (3 requests still open"},
+		{"nobody knows", steady()[1:], slices.Concat(requests(150, 1000, 5, journal.Fail), requests(50, 1200, 5, journal.Unknown)), 0, false, "not one of the 200 requests"},
+		{"answered before the baseline", steady()[1:], slices.Concat(requests(50, 800, 5, journal.OK), requests(200, 1000, 5, journal.Fail)), 0, false, "not one of the 200 requests"},
+		{"tried, and all open", []expect.Row{{Measure: "attempts", Of: []string{"lb-1->api-1"}, Bound: expect.Bound{Max: p(2)}}}, tried(1100, slices.Repeat([][]uint16{{1}}, 100)...), 100, false, "no request of the baseline was answered well (100"},
+		{"one answered", steady()[1:], slices.Concat(requests(199, 1000, 5, journal.Fail), requests(1, 1500, 5, journal.OK)), 0, true, "holds"},
 		{"no rows", nil, good, 0, false, "no steady state"},
 		{"no such measure", []expect.Row{{Measure: "luck"}}, good, 0, false, "not a measure"},
 	} {

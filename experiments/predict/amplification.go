@@ -31,7 +31,8 @@ type hop struct {
 }
 
 // amplification is attempts^layers: the product of the tries of every caller
-// on the way from the load to a link whose far side is dead.
+// on the way from the load to a link whose far side is dead. Users due less
+// than a whole chain of tries before the lift make between 1 and all of them.
 func (m *Model) amplification(r expect.Row) (verdict.Estimate, error) {
 	link, ok := targets.ParseLink(r.Of[0])
 	caller, callee := m.nodes[link.From], m.nodes[link.To]
@@ -59,9 +60,47 @@ func (m *Model) amplification(r expect.Row) (verdict.Estimate, error) {
 		}
 	}
 	v := Tries(1, n)
-	return verdict.Estimate{Value: v, Low: v, High: v,
+	e := verdict.Estimate{Value: v, Low: v, High: v,
 		Because: fmt.Sprintf("every try at %s fails, so each caller makes all of its attempts: %s = %d tries for each user whose tries all fall within the fault",
-			way[len(way)-1].to, strings.Join(terms, " · "), n)}, nil
+			way[len(way)-1].to, strings.Join(terms, " · "), n)}
+	chain := min(m.callTime(way, 0, f), way[0].limit)
+	if late, length := m.lastStretch(r.Window, f, chain); late > 0 {
+		e.Low = v - float64((v-1)*late)/length
+		e.Because += fmt.Sprintf("; at least %.4g, if those due in the last %s of the window of %s, less than one whole chain of tries before the lift, make only 1",
+			e.Low, sec(late), sec(length))
+	}
+	return e, nil
+}
+
+// lastStretch is the end of a row's planned window that lies within `chain`
+// before the lift or after it, and the window's whole length, in nanoseconds.
+func (m *Model) lastStretch(w expect.Window, f *experiments.Fault, chain float64) (late, length float64) {
+	lift := float64(f.For) // from applied, as all of these
+	from, until := 0.0, lift
+	if w.From != nil {
+		from = float64(w.From.Plus)
+		until = float64(m.plan.Phases.Fault - f.At + m.plan.Phases.Recovery)
+	}
+	switch {
+	case w.Until != nil:
+		until = min(until, m.planned(w.Until.Event, f)+float64(w.Until.Plus))
+	case w.Over > 0:
+		until = min(until, from+float64(w.Over))
+	}
+	length = until - from
+	return max(0, min(length, until-(lift-chain))), length
+}
+
+// planned is when an event is to come, from applied; one of no planned instant
+// is taken for the lift.
+func (m *Model) planned(event string, f *experiments.Fault) float64 {
+	switch event {
+	case "applied", "proved":
+		return 0
+	case "phase_end":
+		return float64(m.plan.Phases.Fault - f.At)
+	}
+	return float64(f.For)
 }
 
 // deadEnd is the way from the load to the dead dependency at or behind a link, and the fault that killed it.

@@ -128,33 +128,6 @@ func TestHealthCheckTimingTable(t *testing.T) {
 	}
 }
 
-// A hang lets go of the check that is open when it ends; a host that refused has none.
-func TestTheLeastRecoveryCountsAnOpenCheck(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		fault faults.Fault
-		rise  int
-		low   float64
-	}{
-		{"hang", &faults.HangNode{}, 2, .1},
-		{"hang, three good checks", &faults.HangNode{}, 3, .3},
-		{"hang, one good check", &faults.HangNode{}, 1, 0},
-		{"kill", &faults.Kill{}, 2, .2},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e, err := predict.New(pool(4, 400, health(.2, .1, 3, c.rise), c.fault, 60000*ms)).Predict(row("recovery_time", "cart-2"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "least", e.Low, c.low)
-			near(t, "worst", e.High, float64(c.rise)*.2)
-			if e.Value < e.Low || e.Value > e.High {
-				t.Errorf("mean %g outside [%g, %g]", e.Value, e.Low, e.High)
-			}
-		})
-	}
-}
-
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
