@@ -44,6 +44,7 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		s.recoverFirst(ctx)
 	}
 	id := drill.NewID(time.Now())
+	group := drill.NewGroup(id, drills)
 	var results []result
 	for i, d := range drills {
 		if ctx.Err() != nil {
@@ -51,7 +52,12 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		}
 		own := id
 		if len(drills) > 1 {
-			own = fmt.Sprintf("%s.%d", id, i+1)
+			own = drill.MemberID(id, i+1)
+		}
+		if len(drills) > 1 && i == 0 { // who is killed leaves behind what was asked for
+			if err := group.Write(filepath.Join(drill.RunsDir(s.state), id)); err != nil {
+				return refuseAll(drills, err)
+			}
 		}
 		r := s.one(ctx, d, own, i+1, len(drills))
 		results = append(results, r)
@@ -61,7 +67,32 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 	}
 	begun := len(results)
 	results = append(results, s.leave(ctx, drills[begun:], begun)...)
+	if len(drills) > 1 && begun > 0 {
+		s.keepAbsent(filepath.Join(drill.RunsDir(s.state), id), group, results)
+	}
 	return s.conclude(id, title, intro, results, begun)
+}
+
+// keepAbsent writes into a group's record what those came to whose folders do not say it.
+func (s *session) keepAbsent(dir string, group drill.Group, results []result) {
+	lost := false
+	for i, r := range results {
+		if v := r.verdict; r.unrun || r.broken {
+			group.Files[i].Absent = &drill.Outcome{Verdict: v.Verdict, Reason: v.Reason, Exit: v.Exit, Stopped: v.Stopped}
+			lost = true
+		}
+	}
+	if !lost {
+		return
+	}
+	if err := group.Write(dir); err != nil {
+		s.complain(err)
+		for i := range results {
+			if results[i].unrun {
+				results[i].spoil(err)
+			}
+		}
+	}
 }
 
 // leave says of experiments that were not begun why that is.
