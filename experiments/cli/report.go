@@ -39,6 +39,11 @@ func reportCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if to != "" && to != "-" {
+					if err := keepRecords(to, found); err != nil {
+						return usagef("--to %s: %v", to, err)
+					}
+				}
 				if own == "" {
 					own = filepath.Join(placeOf(found, len(runs) == 1), drill.ReportName)
 				}

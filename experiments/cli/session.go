@@ -16,7 +16,7 @@ import (
 type session struct {
 	*app
 	quiet, plain bool
-	reports      map[string]string // kind → path
+	reports      []rendering // that were asked for, by kind
 }
 
 // result is what one experiment of the session came to.
