@@ -76,11 +76,11 @@ func absent(m drill.Member) verdict.Verdict {
 func (a *app) keep(dir string, v verdict.Verdict) error {
 	switch err := trial.Write(dir, v); {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		fmt.Fprintf(a.Err, "firedrill: judged, but not kept: %v\n", err)
+		fmt.Fprintf(a.Err, "firedrill: judged, but not kept: %s\n", visible(err.Error()))
 	case err != nil:
 		return fmt.Errorf("judge %s: %w", dir, err)
 	default:
-		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(dir, trial.VerdictFile))
+		fmt.Fprintf(a.Err, "wrote %s\n", visible(filepath.Join(dir, trial.VerdictFile)))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (a *app) repeated(r trial.Repeated) {
 	switch {
 	case r.Cores > 0 && !r.Identical:
 		a.exit = verdict.ExitFail
-		fmt.Fprintf(a.Out, "different: %s\n", r.Reason)
+		fmt.Fprintf(a.Out, "different: %s\n", visible(r.Reason))
 	case len(r.Short) > 0:
 		a.exit = verdict.ExitInconclusive
 		if r.Cores > 0 {
@@ -52,9 +52,9 @@ func (a *app) repeated(r trial.Repeated) {
 		fmt.Fprintf(a.Out, "identical: %s\n", decisions)
 	}
 	if r.NotRun > 0 {
-		fmt.Fprintf(a.Out, "%s not run: %s\n", counted(r.NotRun, "trial"), r.Why)
+		fmt.Fprintf(a.Out, "%s not run: %s\n", counted(r.NotRun, "trial"), visible(r.Why))
 	}
 	if a.exit == verdict.ExitInconclusive {
-		fmt.Fprintf(a.Out, "exit %d: %s: %s\n", a.exit, verdict.Explain(a.exit), strings.Join(r.Short, "; "))
+		fmt.Fprintf(a.Out, "exit %d: %s: %s\n", a.exit, verdict.Explain(a.exit), visible(strings.Join(r.Short, "; ")))
 	}
 }

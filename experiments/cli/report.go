@@ -122,6 +122,6 @@ func (a *app) draw(page reports.Page, kind, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Err, "wrote %s\n", to)
+	fmt.Fprintf(a.Err, "wrote %s\n", visible(to))
 	return nil
 }

@@ -106,9 +106,9 @@ func (s *session) leave(ctx context.Context, left []*drill.Drill, begun int) []r
 		why = notBegun{word: verdict.Aborted, reason: "stopped by " + by.Error(), stopped: &verdict.Stopped{By: by.By, Reason: by.Reason}}
 	}
 	if begun == 0 {
-		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %v\n", context.Cause(ctx))
+		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %s\n", visible(context.Cause(ctx).Error()))
 	} else {
-		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments: %s\n", len(left), begun+len(left), why.reason)
+		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments: %s\n", len(left), begun+len(left), visible(why.reason))
 	}
 	out := make([]result, len(left))
 	for i, d := range left {

@@ -11,6 +11,7 @@ import (
 	"firedrill/experiments"
 	"firedrill/experiments/document"
 	"firedrill/experiments/predict"
+	"firedrill/reports"
 )
 
 // Drill is one experiment, ready to run.
@@ -41,7 +42,7 @@ func (e *PathError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("%q: %v", e.Path, e.Err)
 	}
-	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	return fmt.Sprintf("%s: %v", reports.Visible(e.Path, reports.MaxText), e.Err) // a line feed would begin a sentence of its own
 }
 
 // Unwrap gives the cause.
