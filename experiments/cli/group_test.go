@@ -63,6 +63,11 @@ func TestAGroupKnowsWhatWasNotBegun(t *testing.T) {
 	if code, _, errs := call(t, state, "report", id); code != 0 || !strings.Contains(page(), "not run: stopped by SIGTERM") {
 		t.Errorf("report: exit %d: the page does not tell what was not run\n%s", code, errs)
 	}
+	for _, name := range []string{id, "last"} {
+		if code, out, errs := call(t, state, "replay", name); code != verdict.ExitAborted || !strings.Contains(out, id+".1: identical: ") || !strings.Contains(out, id+".2: short: not run: stopped by SIGTERM") {
+			t.Errorf("replay %s: exit %d:\n%s%s", name, code, out, errs)
+		}
+	}
 	if left, _ := filepath.Glob(group + ".2"); len(left) != 0 {
 		t.Errorf("what was not run got a folder: %v", left)
 	}
@@ -108,5 +113,8 @@ func TestAGroupKnowsWhatWasNotBegun(t *testing.T) {
 	}
 	if code, out, errs := call(t, state, "judge", id); code != 0 || strings.Count(out, "✓ PASS") != 1 {
 		t.Errorf("without its record: exit %d:\n%s%s", code, out, errs)
+	}
+	if code, out, errs := call(t, state, "replay", id); code != 0 || strings.Count(out, "identical: ") != 1 {
+		t.Errorf("without its record: replay: exit %d:\n%s%s", code, out, errs)
 	}
 }

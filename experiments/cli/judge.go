@@ -94,19 +94,7 @@ func (a *app) judged(all []verdict.Verdict) error {
 	return s.summary(all, "")
 }
 
-// find is a run's folder; one that is not there is wrong usage.
-func (a *app) find(run string) (string, error) {
-	dir, err := drill.Find(a.state, run)
-	if err == nil {
-		return dir, nil
-	}
-	if unusable := a.possibleState(); unusable != nil {
-		return "", unusable
-	}
-	return "", usagef("%v", err)
-}
-
-// findAll is find for verbs that do all the runs of several files.
+// findAll is what a path, an id or `last` names; what is not there is wrong usage.
 func (a *app) findAll(run string) (drill.Found, error) {
 	f, err := drill.FindAll(a.state, run)
 	if err == nil {

@@ -53,8 +53,8 @@ func TestWhatOthersWroteIsPrintedVisibly(t *testing.T) {
 		"status": {func(a *app) {
 			a.printRun(guard.Run{RunID: hostile, Faults: []guard.ActiveFault{{ID: hostile, Kind: hostile, Links: []string{hostile}}}})
 		}, 2},
-		"replay":       {func(a *app) { a.repeated(stopped) }, 2},
-		"replay, torn": {func(a *app) { a.repeated(alike) }, 3},
+		"replay":       {func(a *app) { a.repeated("", stopped) }, 2},
+		"replay, torn": {func(a *app) { a.repeated("", alike) }, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
