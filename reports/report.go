@@ -25,6 +25,7 @@ type Report struct {
 	Changes   []Change // hosts leaving and entering rotation
 	Commands  []Command
 	Journal   Journal
+	Elapsed   float64         // seconds of all trials together; 0 = of one trial, the verdict's duration
 	PhaseList []verdict.Phase // the verdict's phases, or the journal's where the verdict has none
 }
 

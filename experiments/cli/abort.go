@@ -13,7 +13,6 @@ import (
 	"firedrill/experiments/journal/clock"
 	"firedrill/experiments/verdict"
 	"firedrill/faults/guard"
-	"firedrill/reports"
 )
 
 // askLimit bounds a conversation with a guard.
@@ -36,7 +35,7 @@ func abortCommand(a *app) *cobra.Command {
 			began := clock.Now()
 			done, err := guard.AbortRun(ctx, id, "abort ("+who()+")", reason)
 			if errors.Is(err, guard.ErrNoRun) {
-				return usagef("run %s is not under way: see `firedrill status`", reports.Visible(id, reports.MaxText))
+				return usagef("run %s is not under way: see `firedrill status`", visible(id))
 			}
 			if err != nil {
 				return err // it says that the run was to be aborted
@@ -46,7 +45,7 @@ func abortCommand(a *app) *cobra.Command {
 				a.stillStanding(id, done, took, reason)
 				return nil
 			}
-			fmt.Fprintf(a.Out, "run %s: everything lifted %v after the order\n", id, took)
+			fmt.Fprintf(a.Out, "run %s: everything lifted %v after the order\n", visible(id), took)
 			return nil
 		},
 	}
@@ -57,8 +56,8 @@ func abortCommand(a *app) *cobra.Command {
 // stillStanding tells that not all was lifted, and what stands.
 func (a *app) stillStanding(id string, done guard.Abort, took time.Duration, reason string) {
 	a.exit = verdict.ExitUnverified
-	fmt.Fprintf(a.Err, "firedrill: run %s: not everything was lifted within %v of the order: %s\n", id, took,
-		reports.Visible(strings.ReplaceAll(strings.TrimPrefix(done.Reason, reason+"; "), "\n", "; "), reports.MaxText))
+	fmt.Fprintf(a.Err, "firedrill: run %s: not everything was lifted within %v of the order: %s\n", visible(id), took,
+		visible(strings.ReplaceAll(strings.TrimPrefix(done.Reason, reason+"; "), "\n", "; ")))
 	for _, f := range done.Standing {
 		printFault(a.Err, f)
 	}

@@ -49,9 +49,12 @@ func gateCommand(a *app) *cobra.Command {
 			s := &session{app: a, plain: true, reports: kinds}
 			files, err := experimentsBelow(paths)
 			if err != nil {
+				if e := spare(kinds, readableBelow(paths)); e != nil {
+					return e
+				}
 				return s.record("Gate", refuse(strings.Join(paths, ", "), err))
 			}
-			drills, err := load(ctx, files, choices)
+			drills, err := s.load(ctx, files, choices)
 			if err != nil {
 				return s.record("Gate", err)
 			}
@@ -104,11 +107,11 @@ func experimentsBelow(paths []string) ([]string, error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			return nil, unreachable(p, err)
+			return out, unreachable(p, err)
 		}
 		if !info.IsDir() {
 			if err := add(p); err != nil {
-				return nil, err
+				return out, err
 			}
 			continue
 		}
@@ -123,10 +126,20 @@ func experimentsBelow(paths []string) ([]string, error) {
 			return add(path)
 		})
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	return out, nil
+}
+
+// readableBelow is experimentsBelow of those paths that can be read, as far as they can.
+func readableBelow(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		files, _ := experimentsBelow([]string{p}) // the caller knows that there is an error
+		out = append(out, files...)
+	}
+	return out
 }
 
 // unreachable says why a path leads nowhere; of a link also where it should.

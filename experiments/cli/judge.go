@@ -21,7 +21,7 @@ func judgeCommand(a *app) *cobra.Command {
 		Short: "judge a run again from its folder alone",
 		Long: "judge reads plan.json, the journal and the ledger of a run (its folder, its id, or `last`), judges them,\n" +
 			"and writes verdict.json again. It draws nothing: `firedrill report` does. The id of a run of several\n" +
-			"files names them all.",
+			"files names them all, those that were not begun too.",
 		Args: args(1, 1, "one run"),
 		RunE: func(c *cobra.Command, runs []string) error {
 			if err := a.checkOutput("text", "json"); err != nil {
@@ -33,10 +33,7 @@ func judgeCommand(a *app) *cobra.Command {
 			}
 			var all []verdict.Verdict
 			for _, dir := range found.Dirs {
-				v, err := trial.Judge(dir)
-				if err == nil {
-					err = a.keep(dir, v)
-				}
+				v, err := a.judgeOne(found, dir)
 				if err != nil {
 					return &refused{several: len(found.Dirs) > 1, each: []refusal{{dir, err}}}
 				}
@@ -53,16 +50,37 @@ func judgeCommand(a *app) *cobra.Command {
 	return c
 }
 
+// judgeOne judges one of what was found, and keeps the verdict. One that has
+// no folder is what the group's record says.
+func (a *app) judgeOne(found drill.Found, dir string) (verdict.Verdict, error) {
+	if m, ok := found.Absent[dir]; ok {
+		return absent(m), nil
+	}
+	v, err := trial.Judge(dir)
+	if err == nil {
+		err = a.keep(dir, v)
+	}
+	return v, err
+}
+
+// absent is the verdict of a file of a group that has no run.
+func absent(m drill.Member) verdict.Verdict {
+	v := bare()
+	v.Name, v.PlanHash = m.Name, m.PlanHash
+	v.Verdict, v.Reason, v.Exit, v.Stopped = m.Absent.Verdict, m.Absent.Reason, m.Absent.Exit, m.Absent.Stopped
+	return v
+}
+
 // keep writes a verdict into its run's folder, and says so. Somebody else's run
 // can be judged all the same.
 func (a *app) keep(dir string, v verdict.Verdict) error {
 	switch err := trial.Write(dir, v); {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		fmt.Fprintf(a.Err, "firedrill: judged, but not kept: %v\n", err)
+		fmt.Fprintf(a.Err, "firedrill: judged, but not kept: %s\n", visible(err.Error()))
 	case err != nil:
 		return fmt.Errorf("judge %s: %w", dir, err)
 	default:
-		fmt.Fprintf(a.Err, "wrote %s\n", filepath.Join(dir, trial.VerdictFile))
+		fmt.Fprintf(a.Err, "wrote %s\n", visible(filepath.Join(dir, trial.VerdictFile)))
 	}
 	return nil
 }
@@ -76,23 +94,14 @@ func (a *app) judged(all []verdict.Verdict) error {
 	return s.summary(all, "")
 }
 
-// find is a run's folder; one that is not there is wrong usage.
-func (a *app) find(run string) (string, error) {
-	dir, err := drill.Find(a.state, run)
-	if err == nil {
-		return dir, nil
-	}
-	if unusable := a.possibleState(); unusable != nil {
-		return "", unusable
-	}
-	return "", usagef("%v", err)
-}
-
-// findAll is find for verbs that do all the runs of several files.
+// findAll is what a path, an id or `last` names; what is not there is wrong usage.
 func (a *app) findAll(run string) (drill.Found, error) {
 	f, err := drill.FindAll(a.state, run)
 	if err == nil {
 		return f, nil
+	}
+	if _, ok := errors.AsType[*drill.GroupError](err); ok {
+		return f, err
 	}
 	if unusable := a.possibleState(); unusable != nil {
 		return f, unusable

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"firedrill/experiments/drill"
 	"firedrill/experiments/journal"
@@ -23,10 +21,7 @@ func (s *session) renderings(id string, several bool) []rendering {
 	if several {
 		out = append(out, rendering{"html", filepath.Join(drill.RunsDir(s.state), id, drill.ReportName)})
 	}
-	for _, kind := range slices.Sorted(maps.Keys(s.reports)) {
-		out = append(out, rendering{kind, s.reports[kind]})
-	}
-	return out
+	return append(out, s.reports...)
 }
 
 // publish writes the session's renderings and gives the path of the one to look

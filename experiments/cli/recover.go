@@ -38,7 +38,7 @@ func printRecovered(w io.Writer, found []guard.Recovered) int {
 			continue
 		}
 		n++
-		fmt.Fprintf(w, "run %s: %s\n", r.RunID, r.Text)
+		fmt.Fprintf(w, "run %s: %s\n", visible(r.RunID), visible(r.Text))
 	}
 	return n
 }
@@ -47,7 +47,7 @@ func printRecovered(w io.Writer, found []guard.Recovered) int {
 func (s *session) recoverFirst(ctx context.Context) {
 	found, err := guard.Recover(ctx, s.state)
 	if err != nil {
-		fmt.Fprintf(s.Err, "firedrill: could not look for what earlier runs left behind: %v\n", err)
+		fmt.Fprintf(s.Err, "firedrill: could not look for what earlier runs left behind: %s\n", visible(err.Error()))
 		return
 	}
 	printRecovered(s.Err, found)

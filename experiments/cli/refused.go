@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"firedrill/experiments"
@@ -157,9 +158,9 @@ func (s *session) record(title string, err error) error {
 	for _, v := range r.verdicts() {
 		page.Reports = append(page.Reports, reports.Report{Verdict: v})
 	}
-	for _, kind := range recordFormats {
-		if to := s.reports[kind]; to != "" {
-			if e := drill.Render(page, kind, to); e != nil {
+	for _, d := range s.reports {
+		if slices.Contains(recordFormats, d.kind) {
+			if e := drill.Render(page, d.kind, d.path); e != nil {
 				s.tell(e)
 			}
 		}

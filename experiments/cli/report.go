@@ -31,23 +31,33 @@ func reportCommand(a *app) *cobra.Command {
 			if !knownFormat(kind) {
 				return usagef("--format %s: it is one of %s", kind, strings.Join(formatNames(), ", "))
 			}
-			var dirs, pages []string // what is drawn, and where each of a group is drawn by itself
+			var page reports.Page
+			var pages []string // where each of a group is drawn by itself: empty for one that was not run
+			own := ""          // where the page lies by itself
 			for _, r := range runs {
 				found, err := a.findAll(r)
 				if err != nil {
 					return err
 				}
-				dirs = append(dirs, found.Dirs...)
+				if to != "" && to != "-" {
+					if err := keepRecords(to, found); err != nil {
+						return usagef("--to %s: %v", to, err)
+					}
+				}
+				if own == "" {
+					own = filepath.Join(placeOf(found, len(runs) == 1), drill.ReportName)
+				}
+				drawn, at, err := pageOfFound(found)
+				if err != nil {
+					return err
+				}
+				page.Reports = append(page.Reports, drawn...)
 				if found.Group != "" && len(runs) == 1 && to == "" && kind == "html" {
-					to, pages = filepath.Join(found.Group, drill.ReportName), found.Dirs
+					pages = at
 				}
 			}
-			page, err := drill.Page("", "", dirs...)
-			if err != nil {
-				return err
-			}
 			if to == "" && kind == "html" {
-				to = filepath.Join(dirs[0], drill.ReportName)
+				to = own
 			}
 			if to == "" || to == "-" {
 				return format.Catalog[kind].Write(a.Out, page)
@@ -58,6 +68,9 @@ func reportCommand(a *app) *cobra.Command {
 				}
 			}
 			for i, dir := range pages {
+				if dir == "" {
+					continue
+				}
 				if err := a.draw(reports.Page{Reports: page.Reports[i : i+1]}, kind, filepath.Join(dir, drill.ReportName)); err != nil {
 					return err
 				}
@@ -70,6 +83,36 @@ func reportCommand(a *app) *cobra.Command {
 	return c
 }
 
+// placeOf is the folder of a report's page: the first run's, or the group's if
+// the page has all of it, or that run has no folder.
+func placeOf(f drill.Found, whole bool) string {
+	if _, absent := f.Absent[f.Dirs[0]]; f.Group != "" && (whole || absent) {
+		return f.Group
+	}
+	return f.Dirs[0]
+}
+
+// pageOfFound reads what was found, with the folder of each; that of one that
+// was not run is empty, and its group's record is all there is of it.
+func pageOfFound(f drill.Found) (all []reports.Report, dirs []string, err error) {
+	for _, dir := range f.Dirs {
+		if m, ok := f.Absent[dir]; ok {
+			r, err := reports.Build(absent(m), nil, nil)
+			if err != nil {
+				return nil, nil, fmt.Errorf("report %s: %w", m.Name, err)
+			}
+			all, dirs = append(all, r), append(dirs, "")
+			continue
+		}
+		page, err := drill.Page("", "", dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, dirs = append(all, page.Reports...), append(dirs, dir)
+	}
+	return all, dirs, nil
+}
+
 // draw writes a page to a file, and says so.
 func (a *app) draw(page reports.Page, kind, to string) error {
 	err := drill.Render(page, kind, to)
@@ -79,6 +122,6 @@ func (a *app) draw(page reports.Page, kind, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Err, "wrote %s\n", to)
+	fmt.Fprintf(a.Err, "wrote %s\n", visible(to))
 	return nil
 }

@@ -100,6 +100,10 @@ func (a *app) report(err error) int {
 	return codeOf(err)
 }
 
+// visible is a text of unknown origin as it may go to a terminal: names, paths,
+// reasons, what a ledger or a journal holds. The text may have been shown before.
+func visible(s string) string { return reports.Visible(s, reports.MaxText) }
+
 // tell prints an error, and what to do about it.
 func (a *app) tell(err error) {
 	for i, line := range strings.Split(err.Error(), "\n") {
@@ -107,7 +111,7 @@ func (a *app) tell(err error) {
 		if i == 0 {
 			prefix = "firedrill: "
 		}
-		fmt.Fprintln(a.Err, prefix+reports.Visible(line, reports.MaxText)) // names of files may hold anything
+		fmt.Fprintln(a.Err, prefix+visible(line)) // names of files may hold anything
 	}
 	if advice := reports.Advice(err.Error()); advice != "" {
 		fmt.Fprintf(a.Err, "  %s\n", advice)

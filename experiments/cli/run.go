@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,7 @@ func runCommand(a *app) *cobra.Command {
 			if len(files) == 0 {
 				return s.demonstrate(ctx, choices)
 			}
-			drills, err := load(ctx, files, choices)
+			drills, err := s.load(ctx, files, choices)
 			if err != nil {
 				return s.record("", err)
 			}
@@ -136,6 +137,29 @@ func load(ctx context.Context, files []string, choices drill.Choices) ([]*drill.
 	return drills, nil
 }
 
+// load is load where no report may overwrite what is read.
+func (s *session) load(ctx context.Context, files []string, choices drill.Choices) ([]*drill.Drill, error) {
+	if err := spare(s.reports, files); err != nil {
+		return nil, err
+	}
+	drills, err := load(ctx, files, choices)
+	var extended []string
+	for _, d := range drills {
+		extended = append(extended, d.Extended...)
+	}
+	if r, ok := errors.AsType[*refused](err); ok {
+		for _, one := range r.each {
+			if e, ok := errors.AsType[*drill.InvalidError](one.err); ok {
+				extended = append(extended, e.Extended...)
+			}
+		}
+	}
+	if e := spare(s.reports, extended); e != nil {
+		return nil, e
+	}
+	return drills, err
+}
+
 // warn prints what runs but may surprise, with its places in the files.
 func (a *app) warn(drills []*drill.Drill) {
 	for _, d := range drills {
@@ -145,9 +169,9 @@ func (a *app) warn(drills []*drill.Drill) {
 	}
 }
 
-// reportPaths reads the --report flags: kind=path.
-func reportPaths(flags []string) (map[string]string, error) {
-	out := map[string]string{}
+// reportPaths reads the --report flags, kind=path, and gives them by kind.
+func reportPaths(flags []string) ([]rendering, error) {
+	var out []rendering
 	for _, f := range flags {
 		kind, path, ok := strings.Cut(f, "=")
 		if !ok || path == "" {
@@ -159,9 +183,10 @@ func reportPaths(flags []string) (map[string]string, error) {
 		if err := writable(path); err != nil {
 			return nil, usagef("--report %s: %v", f, err)
 		}
-		out[kind] = path
+		out = append(out, rendering{kind, path})
 	}
-	return out, nil
+	slices.SortStableFunc(out, func(a, b rendering) int { return strings.Compare(a.kind, b.kind) })
+	return out, apart(out)
 }
 
 // writable says before a run whether its report can be written at its end.
@@ -179,6 +204,7 @@ func writable(path string) error {
 		return nil // a device; trying it out may do something
 	}
 	isNew := errors.Is(err, fs.ErrNotExist)
+	path = real(path) // what is made is what is removed, and not a link to it
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return drill.WithoutPath(err)

@@ -152,7 +152,7 @@ func (s *session) summary(verdicts []verdict.Verdict, report string) error {
 	if len(verdicts) > 1 {
 		fmt.Fprintln(s.Out)
 		if report != "" {
-			fmt.Fprintf(s.Out, "report: %s\n", report)
+			fmt.Fprintf(s.Out, "report: %s\n", visible(report))
 		}
 		fmt.Fprintf(s.Out, "exit code %d: %s\n", s.exit, verdict.MergedMeaning(s.exit, verdicts))
 	}

@@ -16,7 +16,7 @@ import (
 type session struct {
 	*app
 	quiet, plain bool
-	reports      map[string]string // kind → path
+	reports      []rendering // that were asked for, by kind
 }
 
 // result is what one experiment of the session came to.
@@ -44,6 +44,7 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		s.recoverFirst(ctx)
 	}
 	id := drill.NewID(time.Now())
+	group := drill.NewGroup(id, drills)
 	var results []result
 	for i, d := range drills {
 		if ctx.Err() != nil {
@@ -51,7 +52,12 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 		}
 		own := id
 		if len(drills) > 1 {
-			own = fmt.Sprintf("%s.%d", id, i+1)
+			own = drill.MemberID(id, i+1)
+		}
+		if len(drills) > 1 && i == 0 { // who is killed leaves behind what was asked for
+			if err := group.Write(filepath.Join(drill.RunsDir(s.state), id)); err != nil {
+				return refuseAll(drills, err)
+			}
 		}
 		r := s.one(ctx, d, own, i+1, len(drills))
 		results = append(results, r)
@@ -61,7 +67,32 @@ func (s *session) run(ctx context.Context, drills []*drill.Drill, title, intro s
 	}
 	begun := len(results)
 	results = append(results, s.leave(ctx, drills[begun:], begun)...)
+	if len(drills) > 1 && begun > 0 {
+		s.keepAbsent(filepath.Join(drill.RunsDir(s.state), id), group, results)
+	}
 	return s.conclude(id, title, intro, results, begun)
+}
+
+// keepAbsent writes into a group's record what those came to whose folders do not say it.
+func (s *session) keepAbsent(dir string, group drill.Group, results []result) {
+	lost := false
+	for i, r := range results {
+		if v := r.verdict; r.unrun || r.broken {
+			group.Files[i].Absent = &drill.Outcome{Verdict: v.Verdict, Reason: v.Reason, Exit: v.Exit, Stopped: v.Stopped}
+			lost = true
+		}
+	}
+	if !lost {
+		return
+	}
+	if err := group.Write(dir); err != nil {
+		s.complain(err)
+		for i := range results {
+			if results[i].unrun {
+				results[i].spoil(err)
+			}
+		}
+	}
 }
 
 // leave says of experiments that were not begun why that is.
@@ -75,9 +106,9 @@ func (s *session) leave(ctx context.Context, left []*drill.Drill, begun int) []r
 		why = notBegun{word: verdict.Aborted, reason: "stopped by " + by.Error(), stopped: &verdict.Stopped{By: by.By, Reason: by.Reason}}
 	}
 	if begun == 0 {
-		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %v\n", context.Cause(ctx))
+		fmt.Fprintf(s.Err, "firedrill: stopped before anything was run: %s\n", visible(context.Cause(ctx).Error()))
 	} else {
-		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments: %s\n", len(left), begun+len(left), why.reason)
+		fmt.Fprintf(s.Err, "firedrill: not run: %d of %d experiments: %s\n", len(left), begun+len(left), visible(why.reason))
 	}
 	out := make([]result, len(left))
 	for i, d := range left {

@@ -54,7 +54,7 @@ func statusCommand(a *app) *cobra.Command {
 
 // printRun tells of one run and its faults.
 func (a *app) printRun(r guard.Run) {
-	fmt.Fprintf(a.Out, "run %s: %s, %s active\n", r.RunID, counted(len(r.Links), "link"), counted(len(r.Faults), "fault"))
+	fmt.Fprintf(a.Out, "run %s: %s, %s active\n", visible(r.RunID), counted(len(r.Links), "link"), counted(len(r.Faults), "fault"))
 	for _, f := range r.Faults {
 		printFault(a.Out, f)
 	}
@@ -62,7 +62,7 @@ func (a *app) printRun(r guard.Run) {
 
 func printFault(to io.Writer, f guard.ActiveFault) {
 	left := time.Duration(f.Deadline - clock.Now()).Round(100 * time.Millisecond)
-	fmt.Fprintf(to, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", f.ID, f.Kind, strings.Join(placesOf(f), ", "), left)
+	fmt.Fprintf(to, "  fault %s: %s on %s, lifted by the guard itself in %v at the latest\n", visible(f.ID), visible(f.Kind), visible(strings.Join(placesOf(f), ", ")), left)
 }
 
 // placesOf is what an active fault is on.

@@ -21,7 +21,7 @@ func validateCommand(a *app) *cobra.Command {
 			defer hear()
 			drills, err := load(ctx, files, choices)
 			for _, d := range drills {
-				fmt.Fprintf(a.Out, "%s: %s is valid (plan %.12s)\n", d.Path, d.Plan.Name, d.Plan.Hash)
+				fmt.Fprintf(a.Out, "%s: %s is valid (plan %.12s)\n", visible(d.Path), visible(d.Plan.Name), d.Plan.Hash)
 			}
 			a.warn(drills)
 			return err

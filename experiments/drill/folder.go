@@ -37,15 +37,16 @@ func RunsDir(state string) string {
 // Found is what a path, an id or `last` names: one run, or the runs of several
 // files that were carried out together.
 type Found struct {
-	Dirs  []string // the runs' folders, in the order in which they were run
-	Group string   // the folder of their common report; empty for a single run
+	Dirs   []string          // the runs' folders, in the order in which they were run
+	Group  string            // the folder of their common report; empty for a single run
+	Absent map[string]Member // by the folder: those of a group that have no run there, with why
 }
 
 // Find is the folder of one run, given by its path, its id, or `last`. One
 // that this user may not read is an error.
 func Find(state, run string) (string, error) {
 	if run == "last" {
-		return newest(RunsDir(state))
+		return newest(RunsDir(state), isRun)
 	}
 	f, err := FindAll(state, run)
 	if err != nil {
@@ -53,7 +54,7 @@ func Find(state, run string) (string, error) {
 	}
 	if f.Group != "" {
 		var names []string
-		for _, d := range f.Dirs {
+		for _, d := range f.Runs() {
 			names = append(names, filepath.Base(d))
 		}
 		return "", fmt.Errorf("%s is the run of %d files: name one of %s", run, len(f.Dirs), strings.Join(names, ", "))
@@ -61,15 +62,19 @@ func Find(state, run string) (string, error) {
 	return f.Dirs[0], nil
 }
 
-// FindAll is what a path, an id or `last` names, a run of several files included.
+// FindAll is what a path, an id or `last` names, a run of several files
+// included. A record of such a one that is damaged is a *GroupError.
 func FindAll(state, run string) (Found, error) {
 	if run == "last" {
-		dir, err := newest(RunsDir(state))
+		dir, err := newest(RunsDir(state), func(dir string) bool { return isRun(dir) || isGroup(dir) })
 		if err != nil {
 			return Found{}, err
 		}
 		if group, _, ok := member(dir); ok {
-			return Found{members(group), group}, nil
+			return found(group)
+		}
+		if isGroup(dir) {
+			return found(dir)
 		}
 		return Found{Dirs: []string{dir}}, nil
 	}
@@ -82,8 +87,8 @@ func FindAll(state, run string) (Found, error) {
 		if isRun(dir) {
 			return Found{Dirs: []string{dir}}, nil
 		}
-		if all := members(dir); len(all) > 0 {
-			return Found{all, dir}, nil
+		if f, err := found(dir); err != nil || f.Group != "" {
+			return f, err
 		}
 	}
 	if _, err := os.Stat(run); err == nil {
@@ -129,14 +134,15 @@ func inTime(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func newest(dir string) (string, error) {
+// newest is the last of the folders in dir that count.
+func newest(dir string, counts func(dir string) bool) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("look for the last run: %w", err)
 	}
 	last := ""
 	for _, e := range entries {
-		if d := filepath.Join(dir, e.Name()); isRun(d) && (last == "" || inTime(last, d) < 0) {
+		if d := filepath.Join(dir, e.Name()); counts(d) && (last == "" || inTime(last, d) < 0) {
 			last = d
 		}
 	}
@@ -146,7 +152,11 @@ func newest(dir string) (string, error) {
 	return last, nil
 }
 
-func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, planName))
+func isRun(dir string) bool { return holds(dir, planName) }
+
+func isGroup(dir string) bool { return holds(dir, GroupFile) }
+
+func holds(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil
 }

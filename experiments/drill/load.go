@@ -11,6 +11,7 @@ import (
 	"firedrill/experiments"
 	"firedrill/experiments/document"
 	"firedrill/experiments/predict"
+	"firedrill/reports"
 )
 
 // Drill is one experiment, ready to run.
@@ -19,6 +20,8 @@ type Drill struct {
 	Source  []byte
 	Parents map[string][]byte // the files it extends, by their path seen from its folder
 	Plan    *experiments.Plan // with its predictions
+
+	Extended []string // the paths of all files it extends
 }
 
 // Choices change what a file says, for this run.
@@ -39,7 +42,7 @@ func (e *PathError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("%q: %v", e.Path, e.Err)
 	}
-	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	return fmt.Sprintf("%s: %v", reports.Visible(e.Path, reports.MaxText), e.Err) // a line feed would begin a sentence of its own
 }
 
 // Unwrap gives the cause.
@@ -57,6 +60,7 @@ type InvalidError struct {
 	Path     string
 	Name     string // of the experiment; empty if it could not be read
 	Problems experiments.Problems
+	Extended []string // the paths of the files it extends, as far as they were looked for
 }
 
 func (e *InvalidError) Error() string { return e.Problems.Error() }
@@ -102,7 +106,9 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 		return nil, &PathError{file, err}
 	}
 	parents := map[string][]byte{}
+	var extended []string
 	parent := func(name string) ([]byte, error) {
+		extended = append(extended, name)
 		text, failed := read(name)
 		if rel, e := filepath.Rel(filepath.Dir(file), name); failed == nil && e == nil && filepath.IsLocal(rel) {
 			parents[rel] = text
@@ -111,9 +117,13 @@ func load(file string, read func(string) ([]byte, error), c Choices) (*Drill, er
 	}
 	plan, err := compile(file, src, parent, c)
 	if err != nil {
-		return nil, invalid(file, src, err)
+		err = invalid(file, src, err)
+		if e, ok := errors.AsType[*InvalidError](err); ok {
+			e.Extended = extended
+		}
+		return nil, err
 	}
-	return &Drill{Path: file, Source: src, Parents: parents, Plan: plan}, nil
+	return &Drill{Path: file, Source: src, Parents: parents, Plan: plan, Extended: extended}, nil
 }
 
 // compile makes the plan, with its predictions.

@@ -1,6 +1,7 @@
 package drill
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"firedrill/experiments"
+	"firedrill/experiments/expect"
 	"firedrill/experiments/journal"
 	"firedrill/experiments/journal/store"
 	"firedrill/experiments/trial"
@@ -59,14 +62,16 @@ func report(dir string) (reports.Report, error) {
 	if p.Hash != v.PlanHash {
 		why = fmt.Sprintf("%s is of another plan", trial.VerdictFile)
 	}
+	elapsed := 0.0
 	if why == "" {
-		why = otherTrials(dir, v)
+		elapsed, why = otherTrials(dir, v)
 	}
 	if why != "" || v.Exit == verdict.ExitUnverified {
 		if r, err = build(dir, again(dir, v, why), source); err != nil {
 			return r, err
 		}
 	}
+	r.Elapsed = elapsed
 	if missing != nil {
 		r.Lines = reports.MissingSource(r.Verdict, trial.SourceFile)
 		r.Commands = slices.DeleteFunc(r.Commands, func(c reports.Command) bool { return strings.HasPrefix(c.Text, "firedrill run ") })
@@ -97,32 +102,45 @@ func build(dir string, v verdict.Verdict, source []byte) (reports.Report, error)
 	return reports.Build(v, j.Events(), source)
 }
 
-// otherTrials says why a journal that the report does not draw cannot be read.
-func otherTrials(dir string, v verdict.Verdict) string {
+// otherTrials reads the journals of a run with several trials: how many seconds
+// all took together, 0 for a single one, and why one that the report does not
+// draw cannot be read.
+func otherTrials(dir string, v verdict.Verdict) (elapsed float64, why string) {
 	trials := 1
 	for _, r := range slices.Concat(v.Expectations, v.SteadyState) {
 		trials = max(trials, len(r.Trials))
 	}
-	for i := 2; i <= trials; i++ {
-		if err := readable(trial.JournalPath(dir, i)); err != nil {
-			return fmt.Sprintf("trial %d: %v", i, err)
+	for i := 1; i <= trials && trials > 1; i++ {
+		took, err := length(trial.JournalPath(dir, i))
+		if err != nil {
+			return 0, fmt.Sprintf("trial %d: %v", i, err)
 		}
+		elapsed += took.Seconds()
 	}
-	return ""
+	return elapsed, ""
 }
 
-func readable(path string) error {
+// length is how long a trial took by its journal, which must be whole.
+func length(path string) (time.Duration, error) {
 	j, err := store.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = j.Close() }() // nothing was written
-	for _, err := range j.Events() {
+	var first, last, end int64
+	for e, err := range j.Events() {
 		if err != nil {
-			return err
+			return 0, err
+		}
+		if e.At != 0 && (first == 0 || e.At < first) {
+			first = e.At
+		}
+		last = max(last, e.At)
+		if e.Kind == journal.Phase && e.Text == expect.End {
+			end = e.At
 		}
 	}
-	return nil
+	return time.Duration(cmp.Or(end, last) - first), nil
 }
 
 // again judges a folder whose stored verdict its journals may not bear out.

@@ -1,6 +1,7 @@
 package drill_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,5 +46,22 @@ func TestAPipeIsNoVerdict(t *testing.T) {
 	}
 	if v, err := drill.Verdict(dir); err == nil || !strings.Contains(err.Error(), "is a named pipe, not a regular file") {
 		t.Errorf("read as %+v, %v", v, err)
+	}
+}
+
+// A report knows how long all trials took together; the verdict has that of one.
+func TestAReportHasTheTimeOfAllTrials(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	d := prepare(t, "trials: 2\n"+fmt.Sprintf(small, every["reset"]))
+	v, err := d.Run(t.Context(), drill.Conditions{Dir: dir, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := drill.Page("", "", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Reports[0].Elapsed; got < 1.5*v.Duration || got > 2.5*v.Duration {
+		t.Errorf("two trials took %g s, one %g s", got, v.Duration)
 	}
 }

@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -58,7 +59,8 @@ type trouble struct {
 	Text    string `xml:",chardata"`
 }
 
-// Write writes a page as JUnit XML. Times are in seconds. A row that was judged
+// Write writes a page as JUnit XML. Times are in seconds, and of a run with
+// several trials that of all together. A row that was judged
 // and is inconclusive is a failure of its case: a build must not be green for
 // want of evidence. A row that the run never came to is skipped; the case of
 // the run itself is then an error. A row that fails as the file expects is a
@@ -70,12 +72,13 @@ func Write(w io.Writer, p reports.Page) error {
 	}
 	total := 0.0
 	for _, r := range p.Reports {
-		s := suiteOf(r.Verdict)
+		elapsed := cmp.Or(r.Elapsed, r.Verdict.Duration)
+		s := suiteOf(r.Verdict, elapsed)
 		all.Tests += s.Tests
 		all.Failures += s.Failures
 		all.Errors += s.Errors
 		all.Skipped += s.Skipped
-		total += r.Verdict.Duration
+		total += elapsed
 		all.Suites = append(all.Suites, s)
 	}
 	all.Time = seconds(total)
@@ -91,8 +94,9 @@ func Write(w io.Writer, p reports.Page) error {
 	return err
 }
 
-func suiteOf(v verdict.Verdict) suite {
-	s := suite{Name: clean(v.Name), Time: seconds(v.Duration), Timestamp: v.Started, Properties: properties(v)}
+// suiteOf is the suite of an experiment that took so many seconds.
+func suiteOf(v verdict.Verdict, elapsed float64) suite {
+	s := suite{Name: clean(v.Name), Time: seconds(elapsed), Timestamp: v.Started, Properties: properties(v)}
 	add := func(c testCase) {
 		s.Tests++
 		switch {
@@ -105,9 +109,11 @@ func suiteOf(v verdict.Verdict) suite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	add(whole(v))
+	add(whole(v, elapsed))
 	for _, row := range v.SteadyState {
-		add(caseOf(v, row))
+		c := caseOf(v, row)
+		c.Name += when(row) // the same check twice: build servers tell cases by their name
+		add(c)
 	}
 	for _, row := range v.Expectations {
 		add(caseOf(v, row))
@@ -116,8 +122,8 @@ func suiteOf(v verdict.Verdict) suite {
 }
 
 // whole is the case of the experiment itself: it holds what no row can.
-func whole(v verdict.Verdict) testCase {
-	c := testCase{Name: "experiment", ClassName: clean(v.Name), File: file(v), Time: seconds(v.Duration), Out: clean(v.Reason)}
+func whole(v verdict.Verdict, elapsed float64) testCase {
+	c := testCase{Name: "experiment", ClassName: clean(v.Name), File: file(v), Time: seconds(elapsed), Out: clean(v.Reason)}
 	if v.Exit == verdict.ExitPass {
 		return c
 	}
@@ -146,6 +152,17 @@ func caseOf(v verdict.Verdict, row verdict.Row) testCase {
 		c.Skipped = &trouble{Message: "not judged"}
 	}
 	return c
+}
+
+// when says which of the two checks of the steady state a row is.
+func when(row verdict.Row) string {
+	switch row.During {
+	case "":
+		return ""
+	case "baseline":
+		return " before the fault"
+	}
+	return " after the fault"
 }
 
 // cutShort says whether the run ended before its rows could be judged.

@@ -13,14 +13,18 @@ import (
 
 // file is the part of JUnit that build servers count.
 type file struct {
-	Tests    int `xml:"tests,attr"`
-	Failures int `xml:"failures,attr"`
-	Errors   int `xml:"errors,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Time     string `xml:"time,attr"`
 	Suites   []struct {
 		Name     string `xml:"name,attr"`
 		Failures int    `xml:"failures,attr"`
+		Time     string `xml:"time,attr"`
 		Cases    []struct {
 			Name    string    `xml:"name,attr"`
+			Class   string    `xml:"classname,attr"`
+			Time    string    `xml:"time,attr"`
 			Failure *struct{} `xml:"failure"`
 			Error   *struct{} `xml:"error"`
 		} `xml:"testcase"`
@@ -91,5 +95,41 @@ func TestHostileNamesStayXML(t *testing.T) {
 	_, text := write(t, verdict.Verdict{Name: "a\x00\x1b[31m</testsuite>\u202e\xff", Verdict: verdict.Pass, Reason: "]]>\x07"})
 	if strings.ContainsAny(text, "\x00\x1b\x07") {
 		t.Errorf("a control character got through: %q", text)
+	}
+}
+
+// Build servers tell cases apart by class and name.
+func TestTheTwoChecksOfTheSteadyStateHaveNames(t *testing.T) {
+	before, after := row("steady_state.0", verdict.Pass), row("steady_state.0", verdict.Pass)
+	before.During, after.During = "baseline", "last third of recovery"
+	f, text := write(t, verdict.Verdict{Name: "x", Verdict: verdict.Pass, SteadyState: []verdict.Row{before, after}, Expectations: []verdict.Row{row("expect.0", verdict.Pass)}})
+	seen := map[string]bool{}
+	for _, c := range f.Suites[0].Cases {
+		if seen[c.Class+"/"+c.Name] {
+			t.Errorf("two cases are called %q:\n%s", c.Name, text)
+		}
+		seen[c.Class+"/"+c.Name] = true
+	}
+	if !seen["x/steady_state.0 share cart before the fault"] || !seen["x/steady_state.0 share cart after the fault"] {
+		t.Errorf("which check is which?\n%s", text)
+	}
+}
+
+// The time of a run is that of all its trials.
+func TestTheTimeIsThatOfAllTrials(t *testing.T) {
+	var b bytes.Buffer
+	p := reports.Page{Reports: []reports.Report{
+		{Verdict: verdict.Verdict{Name: "three", Verdict: verdict.Pass, Duration: 2}, Elapsed: 6.5},
+		{Verdict: verdict.Verdict{Name: "one", Verdict: verdict.Pass, Duration: 3}},
+	}}
+	if err := junit.Write(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	var f file
+	if err := xml.Unmarshal(b.Bytes(), &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Time != "9.500" || f.Suites[0].Time != "6.500" || f.Suites[0].Cases[0].Time != "6.500" || f.Suites[1].Time != "3.000" {
+		t.Errorf("want 9.5 s in all, of 6.5 and 3:\n%s", b.String())
 	}
 }
