@@ -47,7 +47,7 @@ type Writer struct {
 	err     error
 	failed  chan struct{}
 
-	kick    chan struct{} // the filling batch is half full
+	kick    chan struct{}      // the filling batch is half full
 	flush   chan chan struct{} // who waits for all to be written
 	stop    chan struct{}
 	done    chan struct{}
