@@ -31,30 +31,12 @@ func reportCommand(a *app) *cobra.Command {
 			if !knownFormat(kind) {
 				return usagef("--format %s: it is one of %s", kind, strings.Join(formatNames(), ", "))
 			}
-			var page reports.Page
-			var pages []string // where each of a group is drawn by itself: empty for one that was not run
-			own := ""          // where the page lies by itself
-			for _, r := range runs {
-				found, err := a.findAll(r)
-				if err != nil {
-					return err
-				}
-				if to != "" && to != "-" {
-					if err := keepRecords(to, found); err != nil {
-						return usagef("--to %s: %v", to, err)
-					}
-				}
-				if own == "" {
-					own = filepath.Join(placeOf(found, len(runs) == 1), drill.ReportName)
-				}
-				drawn, at, err := pageOfFound(found)
-				if err != nil {
-					return err
-				}
-				page.Reports = append(page.Reports, drawn...)
-				if found.Group != "" && len(runs) == 1 && to == "" && kind == "html" {
-					pages = at
-				}
+			page, pages, own, err := a.collect(runs, to)
+			if err != nil {
+				return err
+			}
+			if to != "" || kind != "html" {
+				pages = nil
 			}
 			if to == "" && kind == "html" {
 				to = own
@@ -81,6 +63,35 @@ func reportCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&kind, "format", "html", "one of "+strings.Join(formatNames(), ", "))
 	c.Flags().StringVar(&to, "to", "", "file to write, - for standard output (default: the run's report.html; text and json go to standard output)")
 	return c
+}
+
+// collect reads what is to be drawn: the page of all, the folders in which each
+// of a single group is drawn by itself, empty for one that was not run, and
+// where the page lies unless it goes to another place.
+func (a *app) collect(runs []string, to string) (page reports.Page, pages []string, own string, err error) {
+	for _, r := range runs {
+		found, err := a.findAll(r)
+		if err != nil {
+			return page, nil, "", err
+		}
+		if to != "" && to != "-" {
+			if err := keepRecords(to, found); err != nil {
+				return page, nil, "", usagef("--to %s: %v", to, err)
+			}
+		}
+		if own == "" {
+			own = filepath.Join(placeOf(found, len(runs) == 1), drill.ReportName)
+		}
+		drawn, dirs, err := pageOfFound(found)
+		if err != nil {
+			return page, nil, "", err
+		}
+		page.Reports = append(page.Reports, drawn...)
+		if found.Group != "" && len(runs) == 1 {
+			pages = dirs
+		}
+	}
+	return page, pages, own, nil
 }
 
 // placeOf is the folder of a report's page: the first run's, or the group's if
