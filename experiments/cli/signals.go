@@ -24,7 +24,17 @@ var stopping = map[os.Signal]measure.Stop{
 
 // interruptible ends the context at a signal, for verbs that inject nothing.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, slices.Collect(maps.Keys(stopping))...)
+	return signal.NotifyContext(ctx, honoured()...)
+}
+
+// honoured are the signals that stop: those of stopping, without a SIGHUP that
+// is ignored by inheritance (nohup).
+func honoured() []os.Signal {
+	all := slices.Collect(maps.Keys(stopping))
+	if signal.Ignored(syscall.SIGHUP) {
+		all = slices.DeleteFunc(all, func(s os.Signal) bool { return s == syscall.SIGHUP })
+	}
+	return all
 }
 
 // listen ends the context at the first signal that stops a run. At the
@@ -34,10 +44,7 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 func listen(ctx context.Context, say *stream) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	heard := make(chan os.Signal, 2)
-	signal.Notify(heard, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(heard, syscall.SIGHUP)
-	}
+	signal.Notify(heard, honoured()...)
 	over := make(chan struct{})
 	var waited sync.WaitGroup
 	waited.Go(func() {
