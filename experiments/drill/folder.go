@@ -42,26 +42,6 @@ type Found struct {
 	Absent map[string]Member // by the folder: those of a group that have no run there, with why
 }
 
-// Find is the folder of one run, given by its path, its id, or `last`. One
-// that this user may not read is an error.
-func Find(state, run string) (string, error) {
-	if run == "last" {
-		return newest(RunsDir(state), isRun)
-	}
-	f, err := FindAll(state, run)
-	if err != nil {
-		return "", err
-	}
-	if f.Group != "" {
-		var names []string
-		for _, d := range f.Runs() {
-			names = append(names, filepath.Base(d))
-		}
-		return "", fmt.Errorf("%s is the run of %d files: name one of %s", run, len(f.Dirs), strings.Join(names, ", "))
-	}
-	return f.Dirs[0], nil
-}
-
 // FindAll is what a path, an id or `last` names, a run of several files
 // included. A record of such a one that is damaged is a *GroupError.
 func FindAll(state, run string) (Found, error) {

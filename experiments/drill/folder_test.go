@@ -3,7 +3,6 @@ package drill_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,12 +45,6 @@ func TestTheRunsOfSeveralFilesAreFoundTogether(t *testing.T) {
 	}
 	if f, err := drill.FindAll(state, "20260101-000000-aaaa"); err != nil || len(f.Dirs) != 1 || f.Group != "" {
 		t.Errorf("a run of one file: %v, %+v", err, f)
-	}
-	if dir, err := drill.Find(state, "last"); err != nil || filepath.Base(dir) != "20260102-000000-bbbb.10" {
-		t.Errorf("the last single run: %v, %s", err, dir)
-	}
-	if _, err := drill.Find(state, "20260102-000000-bbbb"); err == nil || !slices.Contains(strings.Fields(err.Error()), "20260102-000000-bbbb.9,") {
-		t.Errorf("a group where one run is wanted: %v", err)
 	}
 	if _, err := drill.FindAll(state, "none"); err == nil {
 		t.Error("a run that is not there is found")
